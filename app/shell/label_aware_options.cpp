@@ -59,7 +59,7 @@ nlohmann::ordered_json label_aware_json(const LabelAwareKernels& made) {
   if (const auto* regression = std::get_if<PairRegression>(&aware.estimate)) {
     json["explained"] = regression->explained;
     json["rank"] = regression->rank;
-    const std::vector<std::string> names = pair_feature_names(regression->basis, regression->own);
+    const std::vector<std::string> names = pair_feature_names(regression->basis, std::ssize(regression->own));
     for (std::size_t f = 0; f < names.size(); ++f) json["coefficients"][names[f]] = regression->coefficients[f];
   } else {
     json["pairs_beyond_range"] = made.beyond;

@@ -52,6 +52,9 @@ class NTKClassifier(ClassifierMixin, MachineEstimator):
         made anew by each fit, so that cross-validation leaks nothing.
     ratio, pair_target, psd: of the label-aware kernel, as ratio, target and psd of label_aware_kernel; psd is 'clip' by
         default, since machines need kernels without negative eigenvalues.
+    pair_features: of the label-aware kernels 'linear…' and 'fjlt…', functions as the features of label_aware_kernel;
+        they read blocks of rows of X, and are called in fit and in predictions. A pickle holds them, a model file their
+        names: load takes them again.
 
     Fitted: classes_, support_ (the samples with coefficients that are not 0), support_vectors_ (these samples, and
     no others, are kept), alpha_, bias_, scheme_, summary_.
@@ -86,6 +89,7 @@ class NTKClassifier(ClassifierMixin, MachineEstimator):
         ratio=0.1,
         pair_target=None,
         psd="clip",
+        pair_features=None,
     ):
         self.network = network
         self.machine = machine
@@ -107,6 +111,7 @@ class NTKClassifier(ClassifierMixin, MachineEstimator):
         self.ratio = ratio
         self.pair_target = pair_target
         self.psd = psd
+        self.pair_features = pair_features
 
     def fit(self, X, y, sample_weight=None):
         """Fits classes y of any type that can be put in order."""
@@ -120,6 +125,8 @@ class NTKClassifier(ClassifierMixin, MachineEstimator):
         if self.label_aware is not None:
             asked = dict(method=self.label_aware, ratio=self.ratio, target=self.pair_target, psd=self.psd)
             options["label_aware"] = asked
+        if self.pair_features is not None:
+            options["pair_features"] = self._pair_features(X)
         fit = self._fit(X, y, sample_weight, True, **options)
         self.classes_ = fit.classes_
         self._keep(X, fit)

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from widelimit import _core
 from widelimit._core import InputError
 from widelimit._kernels import Array
-from widelimit._samples import as_matrix, as_samples
+from widelimit._samples import as_matrix, as_samples, laid_out
 from widelimit._targets import as_classes, as_numbers
 from widelimit._threads import usable
 
@@ -93,14 +93,25 @@ class LabelAwareKernel:
         return f"LabelAwareKernel(method={self.method!r}, lam={self.lam:.6g}, train={self.train.shape})"
 
 
-def _feature_blocks(features: Sequence[PairFeature], x: Any, x_test: Any) -> Callable[..., NDArray[np.float64]]:
-    """What the library calls for a block of pairs: all features of it in one array."""
+def named_features(
+    features: PairFeature | Sequence[PairFeature] | None, layout: Callable[[Any], Any]
+) -> tuple[Callable[[Any, Any], NDArray[np.float64]], list[str]] | None:
+    """Pair features as the library takes them: what it calls for all of them on a block of pairs, and their names.
 
-    def block(row: int, row_end: int, col: int, col_end: int, test: bool) -> NDArray[np.float64]:
-        left = (x_test if test else x)[row:row_end]
-        right = x[col:col_end]
-        values = np.empty((len(features), row_end - row, col_end - col))
-        for f, feature in enumerate(features):
+    layout: makes of rows of the library the samples that the functions read. None where there are no functions.
+    """
+    single = callable(features) or not isinstance(features, Sequence)
+    functions: list[Any] = [] if features is None else [features] if single else list(features)
+    for function in functions:
+        if not callable(function):
+            raise InputError(f"a pair feature is a function of two blocks of samples, not {type(function).__name__}")
+    if not functions:
+        return None
+
+    def block(left: Any, right: Any) -> NDArray[np.float64]:
+        left, right = layout(left), layout(right)
+        values = np.empty((len(functions), left.shape[0], right.shape[0]))
+        for f, feature in enumerate(functions):
             found = np.asarray(feature(left, right))
             if found.shape != values.shape[1:] or found.dtype.kind not in "fiub":
                 raise InputError(
@@ -110,7 +121,7 @@ def _feature_blocks(features: Sequence[PairFeature], x: Any, x_test: Any) -> Cal
             values[f] = found
         return values
 
-    return block
+    return block, [getattr(function, "__name__", type(function).__name__) for function in functions]
 
 
 def _writable(k: Any, name: str) -> Array:
@@ -154,8 +165,9 @@ def label_aware_kernel(
     psd: K^HR has negative eigenvalues, as a rule many. 'none' leaves them; 'clip' sets them to 0 and projects K_test on
         the other eigenvectors; 'shift' subtracts the least from the diagonal; 'refuse' raises NumericalError.
     features: a function of two blocks of samples, or a list of them, that returns a number for each pair, rows of the
-        first by rows of the second; it must be symmetric. They join those of 'linear' or 'fjlt'. Models and estimators
-        cannot keep functions: fit one with kernel='precomputed' to the result instead.
+        first by rows of the second; it must be symmetric, and depend on the samples alone. They join those of 'linear'
+        or 'fjlt'. A block has rows of x, as float32 or float64, or a csr_array of SciPy where x is sparse. Several
+        threads call them. NTKClassifier(pair_features=…) takes them, too.
     distortion: ε of the sketch, 0.01 by default. seed: of the sketch.
     overwrite: True to write into K and K_test instead of copies.
 
@@ -175,8 +187,9 @@ def label_aware_kernel(
     test = None
     if K_test is not None:
         test = _writable(K_test, "K_test") if overwrite else as_matrix(K_test, "K_test")
-    functions = [features] if callable(features) else list(features or [])
-    if functions and (x is None or (test is not None and x_test is None)):
+    samples = None if x is None else as_samples(x, "x")
+    functions = named_features(features, lambda rows: laid_out(rows, samples.shape[1:]))
+    if functions is not None and (x is None or (test is not None and x_test is None)):
         raise InputError("features are functions of samples; give x, and x_test with K_test")
     theta = None if test_diagonal is None else as_numbers(test_diagonal, "test_diagonal")
     if theta is not None and (test is None or theta.shape != (len(test),)):
@@ -191,11 +204,10 @@ def label_aware_kernel(
         labels,
         len(classes),
         test,
-        None if x is None else as_samples(x, "x"),
+        samples,
         None if x_test is None else as_samples(x_test, "x_test"),
         theta,
-        _feature_blocks(functions, x, x_test) if functions else None,
-        len(functions),
+        functions,
         overwrite,
         options,
     )

@@ -15,10 +15,11 @@ from widelimit._fit import Fit
 from widelimit._graphs import Graphs
 from widelimit._kernels import as_network
 from widelimit._kernels import kernel as limit_kernel
+from widelimit._label_aware import named_features
 from widelimit._machines import fit_samples, train_classes, train_values
 from widelimit._models import load as load_estimator
 from widelimit._models import save as save_estimator
-from widelimit._samples import as_samples, channels_last, is_sparse
+from widelimit._samples import as_samples, channels_last, is_sparse, laid_out
 from widelimit._threads import usable
 
 
@@ -71,6 +72,9 @@ class MachineEstimator(BaseEstimator):
 
     def _gram(self, X: Any, Z: Any) -> Any:
         """K(X, Z), with the label-aware part where there is one."""
+        aware = getattr(self, "label_aware_", None)
+        features = None if aware is None else self._pair_features(Z)
+        _core.require_pair_features(aware, features)
         k = limit_kernel(
             getattr(self, "network_", self.network),
             self._shaped(X),
@@ -81,10 +85,16 @@ class MachineEstimator(BaseEstimator):
             threads=self.threads,
             channels_first=self._doubted(),
         )
-        if getattr(self, "label_aware_", None) is None:
+        if aware is None:
             return k
         samples = (as_samples(self._shaped(Z), "support_vectors_"), as_samples(self._shaped(X), "X"))
-        return _core.add_label_aware(self.label_aware_, k, *samples, self.backend, usable(self.threads))
+        return _core.add_label_aware(aware, k, *samples, features, self.backend, usable(self.threads))
+
+    def _pair_features(self, X: Any) -> Any:
+        """pair_features as the library takes them; the functions read samples that are laid out as those of X."""
+        shape = () if isinstance(X, Graphs) else X.shape[1:]
+        planes = self._shaped(X[:1]).shape[1:] if self.channels_first else None
+        return named_features(self.pair_features, lambda rows: laid_out(rows, shape, planes))
 
     @staticmethod
     def _train_gram(X: Any) -> Any:
@@ -146,7 +156,7 @@ class MachineEstimator(BaseEstimator):
                 **common,
                 **options,
             )
-        if options.pop("label_aware", None) is not None:
+        if any(options.pop(name, None) is not None for name in ("label_aware", "pair_features")):
             raise InputError("label_aware reads the samples; a precomputed kernel takes label_aware_kernel before it")
         if self.solver not in ("auto", "dense"):
             raise InputError(f"solver is {self.solver!r}; a precomputed kernel takes 'auto' or 'dense'")
@@ -171,7 +181,11 @@ class MachineEstimator(BaseEstimator):
 
     @classmethod
     def load(cls, path: Any, **options: Any) -> Any:
-        """The estimator that save, or `widelimit fit` without scaling, wrote; options: threads, backend, …"""
+        """The estimator that save, or `widelimit fit` without scaling, wrote; options: threads, backend, …
+
+        pair_features: where it was fitted with some, the same functions, by the same names; a file holds the names
+        alone. Without them it loads, and does not predict.
+        """
         return load_estimator(cls, path, **options)
 
     def __sklearn_tags__(self):

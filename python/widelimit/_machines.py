@@ -109,6 +109,7 @@ def fit_samples(
     threads: int | None = None,
     channels_first: bool | None = None,
     label_aware: dict[str, Any] | None = None,
+    pair_features: Any = None,
     stacklevel: int = 2,
 ) -> Fit:
     """A machine on the kernel of a network: the library chooses how it is fitted, as it does for `widelimit fit`."""
@@ -142,6 +143,7 @@ def fit_samples(
         backend,
         usable(threads),
         label_aware,
+        pair_features,
     )
     warn_of_quadrature(error, precision, stacklevel + 1)
     fit = make_fit(machine, scheme, parts, classes, single, sigmoids)

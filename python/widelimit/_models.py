@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,8 @@ from widelimit._data import Data
 from widelimit._fit import Summary
 from widelimit._graphs import Graphs, as_graphs
 from widelimit._kernels import as_network
-from widelimit._samples import as_samples, channels_last, is_sparse
+from widelimit._label_aware import PairFeature, named_features
+from widelimit._samples import as_samples, channels_last, is_sparse, laid_out
 from widelimit._threads import usable
 
 _UNKNOWN = Summary("converged", "", "loaded from a file", *[None] * 5, 0, 0.0, 0)
@@ -132,6 +134,20 @@ def _record_of(found: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def _layout(found: dict[str, Any], record: dict[str, Any]) -> tuple[Sequence[int], Sequence[int] | None]:
+    """How the samples that a machine was fitted to lay, as laid_out takes it."""
+    return record["sample_shape"], found["shape"] if record.get("channels_first") else None
+
+
+def _named_features(features: Any, found: dict[str, Any], record: dict[str, Any]) -> Any:
+    """Pair features for the machine of a model file; InputError where it was fitted with others."""
+    layout = _layout(found, record)
+    named = named_features(features, lambda rows: laid_out(rows, *layout))
+    if named is not None:
+        _core.require_pair_features(found.get("label_aware"), named)
+    return named
+
+
 def load(kind: type, path: str | os.PathLike[str], **options: Any) -> Any:
     """An estimator of type `kind` as it was saved, or as `widelimit fit` wrote it."""
     found = _core.load_model(os.fspath(path))
@@ -166,13 +182,10 @@ def load(kind: type, path: str | os.PathLike[str], **options: Any) -> Any:
             settings["ratio"] = found["label_aware"].ratio
     model = kind(**{**settings, **options})
     model.label_aware_ = found.get("label_aware")
+    _named_features(options.get("pair_features"), found, record)
     support = found["support"]
-    if isinstance(support, GraphSamples):
-        support = Graphs._of(support)
-    elif not is_sparse(support):
-        if settings["channels_first"]:
-            support = np.moveaxis(support.reshape(len(support), *found["shape"]), -1, 1)
-        support = support.reshape(len(support), *record["sample_shape"])
+    graphs = isinstance(support, GraphSamples)
+    support = Graphs._of(support) if graphs else laid_out(support, *_layout(found, record))
     model.support_vectors_ = support
     model.support_ = np.arange(len(found["alpha"]))
     model.alpha_ = found["alpha"][:, 0] if record["single"] else found["alpha"]
@@ -250,8 +263,9 @@ class Model:
     (<Model: svm, 2 classes, dense relu dense>, array([0, 1, 0]), (60,))
     """
 
-    def __init__(self, core: _core.Model, classes: NDArray[Any] | None) -> None:
+    def __init__(self, core: _core.Model, classes: NDArray[Any] | None, pair_features: Any = None) -> None:
         self._core = core
+        self._pair_features = pair_features
         self._factor = _core.PosteriorFactor()
         self.classes_: NDArray[Any] | None = classes
         """The classes in order; None where outputs are numbers."""
@@ -279,8 +293,12 @@ class Model:
         self, x: ArrayLike, *, backend: str = "cpu", threads: int | None = None
     ) -> NDArray[np.float64]:
         """Outputs on samples: a number for each, or a row where there are several."""
-        outputs = _core.model_decisions(self._core, self._shaped(x, backend), backend, usable(threads))
+        outputs = self._outputs(x, backend, threads)
         return outputs[:, 0] if outputs.shape[1] == 1 else outputs
+
+    def _outputs(self, x: Any, backend: str, threads: int | None) -> NDArray[np.float64]:
+        samples = self._shaped(x, backend)
+        return _core.model_decisions(self._core, samples, self._pair_features, backend, usable(threads))
 
     def predict(
         self,
@@ -326,8 +344,7 @@ class Model:
                 f"this {self.machine} has no probabilities; 'logistic' has, and a support vector machine fitted with "
                 "probability=True (widelimit fit --probability)"
             )
-        outputs = _core.model_decisions(self._core, self._shaped(x, backend), backend, usable(threads))
-        return _core.model_probabilities(self._core, outputs)
+        return _core.model_probabilities(self._core, self._outputs(x, backend, threads))
 
     def _shaped(self, x: Any, backend: str) -> NDArray[np.floating] | SparseSamples | GraphSamples:
         """Samples in the shape that the machine was fitted to, flattened or not."""
@@ -348,8 +365,13 @@ class Model:
         return f"<Model: {self.machine}, {of}, {self.kernel}>"
 
 
-def load_model(path: str | os.PathLike[str]) -> Model:
+def load_model(
+    path: str | os.PathLike[str], *, pair_features: PairFeature | Sequence[PairFeature] | None = None
+) -> Model:
     """The machine that `widelimit fit` or an estimator's save wrote, with its scaling.
+
+    pair_features: where it was fitted with some, the same functions, by the same names; a file holds the names alone.
+    Without them it loads, and does not predict.
 
     >>> import os, tempfile, widelimit as wl
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -359,5 +381,7 @@ def load_model(path: str | os.PathLike[str]) -> Model:
     array([1.])
     """
     core = _core.read_model(os.fspath(path))
-    dtype = _record_of(_core.load_model(os.fspath(path))).get("dtype")
-    return Model(core, _classes(core.classes, dtype) if core.classes else None)
+    found = _core.load_model(os.fspath(path))
+    record = _record_of(found)
+    classes = _classes(core.classes, record.get("dtype")) if core.classes else None
+    return Model(core, classes, _named_features(pair_features, found, record))

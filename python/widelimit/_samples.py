@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -92,6 +93,18 @@ def channels_last(samples: Any, name: str) -> NDArray:
     if samples.ndim != 4:
         raise InputError(f"{name} has {samples.ndim} dimensions; channels_first=True is for images N×C×H×W")
     return np.ascontiguousarray(np.moveaxis(samples, 1, -1))
+
+
+def laid_out(rows: Any, shape: Sequence[int], planes: Sequence[int] | None = None) -> Any:
+    """Rows of the library, channels last, as samples of a shape; sparse rows stay as they are.
+
+    planes: H, W and C where the shape has its channels first.
+    """
+    if is_sparse(rows):
+        return rows
+    if planes is not None:
+        rows = np.moveaxis(rows.reshape(len(rows), *planes), -1, 1)
+    return rows.reshape(len(rows), *shape)
 
 
 def as_matrix(k: ArrayLike, name: str) -> NDArray[np.floating]:

@@ -5,6 +5,7 @@
 #include "widelimit/engine/select.hpp"
 #include "widelimit/kernel/label_aware/label_aware.hpp"
 #include "widelimit/kernel/request.hpp"
+#include "widelimit/machine/model_file.hpp"
 
 #include <gtest/gtest.h>
 
@@ -107,6 +108,23 @@ TEST(LabelAwareProgram, ModelsPredictAsTheyWereFitted) {
     EXPECT_EQ(refused.status, 3) << refused.err;
     EXPECT_NE(refused.err.find("label-aware"), std::string::npos) << refused.err;
   }
+}
+
+/// The program has no functions to give to a model that needs them.
+TEST(LabelAwareProgram, PredictNamesThePairFeaturesOfACaller) {
+  const Folder folder;
+  const Words fit = digits_with({"fit", "--machine", "ridge", "--label-aware", "linear1", "--out", "m.h5"});
+  ASSERT_EQ(folder.widelimit(fit).status, 0);
+  Model model = load_model(folder.path("m.h5"));
+  auto& regression = std::get<PairRegression>(model.label_aware->estimate);
+  regression.coefficients.insert(regression.coefficients.end(), {1, 2});
+  regression.own = {"overlap", "f2"};
+  save_model(folder.path("own.h5"), model);
+  const Finished run = folder.widelimit({"predict", "--model", "own.h5", "--test", "digits", "--part", "test"});
+  EXPECT_EQ(run.status, 2);
+  EXPECT_NE(run.err.find("2 pair features of the caller's ('overlap', 'f2'); give the same functions to predict"),
+            std::string::npos)
+      << run.err;
 }
 
 TEST(LabelAwareProgram, TuneTakesFoldsForRidgeToo) {

@@ -11,6 +11,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <vector>
 
 namespace widelimit {
 namespace {
@@ -233,14 +235,16 @@ TEST(LabelAwareKernel, RedundantFeaturesDoNoHarm) {
 TEST(LabelAwareKernel, TakesFeaturesOfTheCaller) {
   const auto engine = make_engine("cpu");
   const Problem problem(140, 5, 4, 2);
-  // The answer itself is one of the features: nothing is left to explain.
-  const auto label = [&](Index i, bool test) { return test ? i % 2 : problem.labels[usize(i)]; };
-  PairFunctions own{.count = 1, .evaluate = [&](const PairBlock& block, MatrixView<double> out) {
+  // The answer itself is one of the features: nothing is left to explain. A sample is known by its first number.
+  std::map<double, Index> label;
+  for (Index i = 0; i < 140; ++i) label[problem.x(i, 0)] = problem.labels[usize(i)];
+  for (Index i = 0; i < 5; ++i) label[problem.x_test(i, 0)] = i % 2;
+  PairFunctions own{{"same"}, [&](const SampleView& left, const SampleView& right, MatrixView<double> out) {
+                      const auto a = std::get<MatrixView<const double>>(left.values);
+                      const auto b = std::get<MatrixView<const double>>(right.values);
                       double* to = out.row(0);
-                      for (Index i = block.rows.begin; i < block.rows.end; ++i) {
-                        for (Index j = block.cols.begin; j < block.cols.end; ++j) {
-                          *to++ = label(i, block.test) == label(j, false) ? 3 : -3;
-                        }
+                      for (Index i = 0; i < a.rows; ++i) {
+                        for (Index j = 0; j < b.rows; ++j) *to++ = label.at(a(i, 0)) == label.at(b(j, 0)) ? 3 : -3;
                       }
                     }};
   PairSources sources = problem.sources();
@@ -252,12 +256,15 @@ TEST(LabelAwareKernel, TakesFeaturesOfTheCaller) {
   AnyMatrix test = copied(problem.k_test);
   (void)add_label_aware(aware, KernelPart::test, test, sources, *engine);
   EXPECT_NEAR(std::get<Matrix<double>>(test)(1, 1) - problem.k_test(1, 1), aware.lambda, 1e-6 * aware.lambda);
+  for (const double entry : label_aware_diagonal(aware, std::vector<double>(5, 1.0), problem.test_view(), &own)) {
+    EXPECT_NEAR(entry, 1 + aware.lambda, 1e-6 * aware.lambda);
+  }
+  EXPECT_THROW((void)add_label_aware(aware, KernelPart::test, test, problem.sources(), *engine), Error);
+  own.names = {"other"};
+  EXPECT_THROW((void)add_label_aware(aware, KernelPart::test, test, sources, *engine), Error);
 
-  own.evaluate = [](const PairBlock& block, MatrixView<double> out) {
-    for (Index at = 0; at < out.cols; ++at) {
-      const Index row = at / block.cols.size();
-      out(0, at) = static_cast<double>(row);
-    }
+  own.evaluate = [](const SampleView&, const SampleView& right, MatrixView<double> out) {
+    for (Index at = 0; at < out.cols; ++at) out(0, at) = static_cast<double>(at / right.count());
   };
   EXPECT_THROW((void)fit_label_aware({problem.k.view(), *engine}, sources, problem.labels, 2, {}), Error);
 }

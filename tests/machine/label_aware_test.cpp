@@ -3,6 +3,7 @@
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/random.hpp"
 #include "widelimit/certificate/certify.hpp"
+#include "widelimit/kernel/label_aware/label_aware_text.hpp"
 #include "widelimit/machine/fit_data.hpp"
 #include "widelimit/machine/model.hpp"
 #include "widelimit/machine/model_file.hpp"
@@ -11,7 +12,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace widelimit {
 namespace {
@@ -122,23 +127,70 @@ TEST(LabelAwareMachine, RidgeSolvesWithAnIndefiniteKernelAndSaysSo) {
   }
 }
 
-/// Functions of a caller cannot be written to a file: the refusal says what to do instead.
-TEST(LabelAwareMachine, AModelRefusesPairFeaturesOfTheCaller) {
-  const TrainTest data{.train = blobs(30, 2, 1), .test = std::nullopt};
-  const FitDataOptions options = options_of(Machine::ridge, LabelAwareMethod::linear1, Psd::clip);
+/// Σ min(x, x') and Σ max(x, x')².
+PairFunctions two_features() {
+  return {{"overlap", "f2"}, [](const SampleView& left, const SampleView& right, MatrixView<double> out) {
+            const auto a = std::get<MatrixView<const double>>(left.values);
+            const auto b = std::get<MatrixView<const double>>(right.values);
+            for (Index at = 0; at < out.cols; ++at) {
+              const double* x = a.row(at / b.rows);
+              const double* y = b.row(at % b.rows);
+              out(0, at) = out(1, at) = 0;
+              for (Index k = 0; k < a.cols; ++k) {
+                out(0, at) += std::min(x[k], y[k]);
+                out(1, at) += std::max(x[k], y[k]) * std::max(x[k], y[k]);
+              }
+            }
+          }};
+}
+
+/// With features of the caller a fit is that of a machine on the matrix of make_label_aware. Its model remembers their
+/// names, and says with the same functions the same bits after a round trip through a file.
+TEST(LabelAwareMachine, ModelsRememberTheNamesOfPairFeaturesOfTheCaller) {
+  const TrainTest data{.train = blobs(150, 2, 1), .test = blobs(40, 2, 2)};
+  const PairFunctions own = two_features();
+  FitDataOptions options = options_of(Machine::ridge, LabelAwareMethod::linear1, Psd::clip);
+  const FittedData without = fit_data(request(), data, options, all_processors());
+  options.pair_features = &own;
   FittedData fitted = fit_data(request(), data, options, all_processors());
+  EXPECT_GT(apart(*without.test, *fitted.test), 1e-4);
+
+  double quadrature = 0;
+  DataKernels kernels = data_kernels(request(), data, all_processors(), quadrature);
+  const LabelAwareKernels made =
+      make_label_aware(kernels.train, &*kernels.test, {data.train.view(), data.test->view(), &own}, data.train.labels,
+                       2, *options.label_aware, all_processors());
+  const FittedMachine machine =
+      train_classes(std::get<Matrix<double>>(kernels.train), data.train.labels, 2, options.machine);
+  EXPECT_LT(apart(decision(machine.fit, view_of(*kernels.test)), *fitted.test), 1e-12);
+
   Model model = fitted_model(request().kernel, data.train, fitted.machine, options.machine.lambda);
   model.label_aware = std::move(fitted.label_aware->aware);
-  model.validate();
-  auto& regression = std::get<PairRegression>(model.label_aware->estimate);
-  regression.coefficients.push_back(1);
-  regression.own = 1;
-  try {
-    model.validate();
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_NE(std::string(error.what()).find("1 pair features of your own"), std::string::npos) << error.what();
-  }
+  const Matrix<double> test = predict_decisions(model, data.test->view(), all_processors(), {.pair_features = &own});
+  EXPECT_LT(apart(test, *fitted.test), 1e-9);
+  const TemporaryFolder folder;
+  save_model(folder.path() / "model.h5", model);
+  const Model again = load_model(folder.path() / "model.h5");
+  EXPECT_EQ(apart(predict_decisions(again, data.test->view(), all_processors(), {.pair_features = &own}), test), 0);
+
+  LabelAwareText text = label_aware_text(*again.label_aware);
+  text.json["own"] = 1;
+  EXPECT_THROW((void)parse_label_aware(text.json, text.directions), Error);
+
+  const auto message = [&](const PairFunctions* given) -> std::string {
+    try {
+      (void)predict_decisions(again, data.test->view(), all_processors(), {.pair_features = given});
+    } catch (const Error& error) {
+      return error.code() == Code::usage ? error.what() : "";
+    }
+    return "";
+  };
+  EXPECT_NE(message(nullptr).find("2 pair features of the caller's ('overlap', 'f2'); give the same functions"),
+            std::string::npos)
+      << message(nullptr);
+  PairFunctions other = two_features();
+  other.names = {"f2", "overlap"};
+  EXPECT_NE(message(&other).find("is given 'f2', 'overlap'"), std::string::npos) << message(&other);
 }
 
 TEST(LabelAwareMachine, RefusesWhatItsKernelDoesNotAllow) {
@@ -159,6 +211,20 @@ TEST(LabelAwareMachine, RefusesWhatItsKernelDoesNotAllow) {
     o.machine.machine = Machine::svm;
     o.machine.probability = true;
   }));
+  const PairFunctions own = two_features();
+  const auto unread = [&](const FitDataOptions& options) {
+    try {
+      options.validate();
+    } catch (const Error& error) {
+      return error.code() == Code::usage && std::string(error.what()).find("pair features") != std::string::npos;
+    }
+    return false;
+  };
+  FitDataOptions with_own = options_of(Machine::ridge, LabelAwareMethod::kr1, Psd::clip);
+  with_own.pair_features = &own;
+  EXPECT_TRUE(unread(with_own));
+  with_own.label_aware = std::nullopt;
+  EXPECT_TRUE(unread(with_own));
   Dataset numbers = blobs(30, 2, 1);
   numbers.labels.clear();
   numbers.class_names.clear();
@@ -169,11 +235,12 @@ TEST(LabelAwareMachine, RefusesWhatItsKernelDoesNotAllow) {
 }
 
 /// Error of one fold that tests the second half of the samples.
-std::vector<TunePoint> one_fold(const Dataset& data, const Matrix<double>& k, LabelAwareMethod method,
-                                Machine machine) {
+std::vector<TunePoint> one_fold(const Dataset& data, const Matrix<double>& k, LabelAwareMethod method, Machine machine,
+                                const PairFunctions* own = nullptr) {
   TuneOptions options{.machine = {.machine = machine}, .lambdas = {0.3}};
   options.label_aware = LabelAwareOptions{.method = method, .ratio = 0.5, .psd = Psd::clip};
   options.samples = data.view();
+  options.pair_features = own;
   SplitRows fold;
   for (Index i = 0; i < data.count(); ++i) (i < data.count() / 2 ? fold.train : fold.test).push_back(i);
   options.given_folds = {fold};
@@ -187,15 +254,50 @@ TEST(LabelAwareTune, LabelsLeftOutAreNeverSeen) {
   const AnyMatrix gram =
       std::move(compute_kernel(request(), data.view(), std::nullopt, all_processors()).matrices[0].values);
   const auto& k = std::get<Matrix<double>>(gram);
-  for (const LabelAwareMethod method : {LabelAwareMethod::linear2, LabelAwareMethod::kr1, LabelAwareMethod::kr2}) {
+  const PairFunctions own = two_features();
+  const std::vector<std::pair<LabelAwareMethod, const PairFunctions*>> kernels{{LabelAwareMethod::linear2, nullptr},
+                                                                               {LabelAwareMethod::linear1, &own},
+                                                                               {LabelAwareMethod::kr1, nullptr},
+                                                                               {LabelAwareMethod::kr2, nullptr}};
+  for (const auto& [method, functions] : kernels) {
     for (const Machine machine : {Machine::ridge, Machine::svm}) {
-      const double error = *one_fold(data, k, method, machine).front().misclassified;
+      const double error = *one_fold(data, k, method, machine, functions).front().misclassified;
       EXPECT_LT(error, 0.3);
       for (Index i = 60; i < 120; ++i) data.labels[usize(i)] = 1 - data.labels[usize(i)];
-      EXPECT_DOUBLE_EQ(*one_fold(data, k, method, machine).front().misclassified, 1 - error);
+      EXPECT_DOUBLE_EQ(*one_fold(data, k, method, machine, functions).front().misclassified, 1 - error);
       for (Index i = 60; i < 120; ++i) data.labels[usize(i)] = 1 - data.labels[usize(i)];
     }
   }
+}
+
+/// Features of the caller are those of the samples of the fold: its error is that of a fit to them alone.
+TEST(LabelAwareTune, AFoldIsAFitToItsSamples) {
+  const Dataset data = blobs(120, 2, 5);
+  const AnyMatrix gram =
+      std::move(compute_kernel(request(), data.view(), std::nullopt, all_processors()).matrices[0].values);
+  const PairFunctions own = two_features();
+  FitDataOptions options = options_of(Machine::ridge, LabelAwareMethod::linear1, Psd::clip);
+  options.pair_features = &own;
+  SplitRows fold;
+  for (Index i = 0; i < data.count(); ++i) (i % 3 == 0 ? fold.test : fold.train).push_back(i);
+  TuneOptions tuned{.machine = options.machine, .lambdas = {0.5}};
+  tuned.label_aware = options.label_aware;
+  tuned.samples = data.view();
+  tuned.pair_features = &own;
+  tuned.given_folds = {fold};
+  const TunePoint point = tune_classes(std::get<Matrix<double>>(gram), data.labels, 2, tuned).front();
+
+  TrainTest parts{.train = blobs(0, 2, 5), .test = blobs(0, 2, 5)};
+  for (const auto& [part, rows] : {std::pair(&parts.train, &fold.train), std::pair(&*parts.test, &fold.test)}) {
+    part->values = gather(data.view(), *rows);
+    for (const Index i : *rows) part->labels.push_back(data.labels[usize(i)]);
+  }
+  const FittedData fitted = fit_data(request(), parts, options, all_processors());
+  double wrong = 0;
+  for (Index i = 0; i < parts.test->count(); ++i) {
+    wrong += ((*fitted.test)(i, 0) > 0) != (parts.test->labels[usize(i)] == 1) ? 1 : 0;
+  }
+  EXPECT_DOUBLE_EQ(*point.misclassified, wrong / static_cast<double>(parts.test->count()));
 }
 
 /// With labels drawn at random every machine is as good as chance: five standard errors of a share of 200.
@@ -208,8 +310,12 @@ TEST(LabelAwareTune, RandomLabelsGiveChance) {
   TuneOptions options{.machine = {.machine = Machine::ridge}, .lambdas = {0.01, 1}};
   options.label_aware = LabelAwareOptions{.method = LabelAwareMethod::linear2, .ratio = 2, .psd = Psd::clip};
   options.samples = data.view();
-  for (const TunePoint& point : tune_classes(std::get<Matrix<double>>(gram), data.labels, 2, options)) {
-    EXPECT_NEAR(*point.misclassified, 0.5, 5 * std::sqrt(0.25 / 200)) << point.lambda;
+  const PairFunctions own = two_features();
+  for (const PairFunctions* functions : {static_cast<const PairFunctions*>(nullptr), &own}) {
+    options.pair_features = functions;
+    for (const TunePoint& point : tune_classes(std::get<Matrix<double>>(gram), data.labels, 2, options)) {
+      EXPECT_NEAR(*point.misclassified, 0.5, 5 * std::sqrt(0.25 / 200)) << point.lambda;
+    }
   }
 }
 

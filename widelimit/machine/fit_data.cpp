@@ -226,6 +226,7 @@ void FitDataOptions::validate() const {
     }
     if (solver == Solver::conjugate_gradients) fail(Code::usage, "a posterior needs the factor of the Gram matrix");
   }
+  check_pair_functions(label_aware, pair_features);
   if (label_aware) {
     label_aware->validate();
     const char* obstacle = posterior                               ? "a posterior"
@@ -323,7 +324,8 @@ FittedData fit_samples(const KernelRequest& request, const SampleView& x, const 
   if (auto fitted = fit_on_device(request, x, targets, options, engine)) return std::move(*fitted);
   KernelAnswer answer = compute_kernel(request, x, std::nullopt, engine);
   AnyMatrix& k = answer.matrices.front().values;
-  FittedData fitted = options.label_aware ? fit_label_aware_on(k, nullptr, {.train = x}, targets, options, engine)
+  FittedData fitted = options.label_aware ? fit_label_aware_on(k, nullptr, {.train = x, .own = options.pair_features},
+                                                               targets, options, engine)
                                           : fit_on({view_of(k), engine}, answer.semidefinite, targets, options);
   fitted.kernel_seconds = answer.seconds;
   fitted.quadrature_error = answer.quadrature_error;
@@ -358,7 +360,7 @@ FittedData fit_data(DataKernels kernels, const TrainTest& data, const FitDataOpt
   const FitTargets targets = fit_targets(asked.machine.machine, data.train);
   const WeighedOptions weighed(asked, targets);
   if (asked.label_aware) {
-    PairSources sources{.train = data.train.view()};
+    PairSources sources{.train = data.train.view(), .own = asked.pair_features};
     if (data.test) sources.test = data.test->view();
     FittedData fitted = fit_label_aware_on(kernels.train, kernels.test ? &*kernels.test : nullptr, sources, targets,
                                            weighed.get(), engine);

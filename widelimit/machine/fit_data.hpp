@@ -29,6 +29,8 @@ struct FitDataOptions {
   std::optional<std::size_t> memory;
   /// A kernel that knows the labels of the training samples: needs classes and the Gram matrix in memory.
   std::optional<LabelAwareOptions> label_aware = std::nullopt;
+  /// More features of pairs for it, of the samples as the machine sees them.
+  const PairFunctions* pair_features = nullptr;
 
   /// Error{usage} where machine, solver, posterior and kernel contradict each other.
   void validate() const;

@@ -58,13 +58,6 @@ void check_label_aware(const Model& model) {
   if (model.posterior) fail(Code::input, "a model with a label-aware kernel has no posterior");
   const auto* regression = std::get_if<PairRegression>(&model.label_aware->estimate);
   if (regression == nullptr) return;
-  if (regression->own != 0) {
-    fail(
-        Code::input,
-        "a model does not hold functions, and its label-aware kernel has {} pair features of your own: leave them out, "
-        "or keep the label-aware kernel itself and fit a machine to that",
-        regression->own);
-  }
   if (model.shape.nodes) fail(Code::input, "pair features do not take graphs");
   if (const PairBasis& basis = regression->basis;
       !basis.centre.empty() && std::ssize(basis.centre) != model.shape.size()) {

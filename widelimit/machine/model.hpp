@@ -67,11 +67,14 @@ struct PredictOptions {
   std::size_t memory = std::size_t{256} << 20;  ///< bytes a strip of K(test, support) may take
   std::optional<std::size_t> factor_memory;     ///< bytes that K + λ/2·I may take; default: the available memory
   bool covariance = false;                      ///< of a posterior: the covariance between samples, too
+  /// Those that a label-aware kernel was fitted with, by the same names: a model remembers the names alone.
+  const PairFunctions* pair_features = nullptr;
   Progress* progress = nullptr;
 };
 
 /// g on new samples, not scaled yet: test × outputs. Error{input} where they have another shape than the model's, or
-/// entries that are not finite.  O(test·support) kernel entries, in strips of test samples.
+/// entries that are not finite, Error{usage} without the pair features that its kernel was fitted with.
+/// O(test·support) kernel entries, in strips of test samples.
 [[nodiscard]] Matrix<double> predict_decisions(const Model& model, const SampleView& samples, const Engine& engine,
                                                const PredictOptions& options = {});
 

@@ -16,8 +16,9 @@ inline constexpr int model_format = 3;
 /// "model": {…}}. The checksum is of "model", as it is printed without blanks, and then of the arrays. A sparse support
 /// is what it stores (support, stored × 1) with support_columns, and support_offsets of its rows; shift and scale are
 /// empty where no column has its own. Such a file is of format 2, that of a label-aware kernel, with
-/// label_aware_directions, of format 3; all others stay format 1, which older programs read. The file appears complete
-/// or not at all; Error{input} for a model that is not valid, Error{resource} where the file cannot be written.
+/// label_aware_directions and the names of a caller's pair features, of format 3; all others stay format 1, which older
+/// programs read. The file appears complete or not at all; Error{input} for a model that is not valid, Error{resource}
+/// where the file cannot be written.
 void save_model(const std::filesystem::path& path, const Model& model);
 
 /// Error{input} where the file is not a model, damaged, or of a later format; never half a model. What it holds is as

@@ -77,10 +77,11 @@ AnyMatrix base_rows(const Model& model, const SampleView& strip, const Engine& e
   return model.kind == Kind::ntk ? std::move(block.ntk) : std::move(block.nngp);
 }
 
-AnyMatrix kernel_rows(const Model& model, const SampleView& strip, const Engine& engine, Progress* progress) {
+AnyMatrix kernel_rows(const Model& model, const SampleView& strip, const Engine& engine, const PairFunctions* own,
+                      Progress* progress) {
   AnyMatrix rows = base_rows(model, strip, engine, progress);
   if (model.label_aware) {
-    (void)add_label_aware(*model.label_aware, KernelPart::test, rows, {model.support_view(), strip}, engine);
+    (void)add_label_aware(*model.label_aware, KernelPart::test, rows, {model.support_view(), strip, own}, engine);
   }
   return rows;
 }
@@ -97,8 +98,9 @@ void each_strip(const Model& model, const SampleView& samples, const Engine& eng
     const Index count = std::min(longest, samples.count() - begin);
     progress.begin(begin, count);
     const Dataset strip = strip_of(model, samples, begin, count);
-    const AnyMatrix k = model.supports() > 0 ? kernel_rows(model, strip.view(), engine, progress.get())
-                                             : AnyMatrix(Matrix<double>(count, 0));
+    const AnyMatrix k = model.supports() > 0
+                            ? kernel_rows(model, strip.view(), engine, options.pair_features, progress.get())
+                            : AnyMatrix(Matrix<double>(count, 0));
     visit(begin, view_of(k), strip.view());
   }
 }
@@ -163,7 +165,7 @@ Posterior joint_posterior(const Model& model, const SampleView& samples, const E
   require_memory(sizeof(double) * tests * (2 * static_cast<double>(model.supports()) + 2 * tests),
                  options.factor_memory, "the covariance of these samples", "predict fewer samples, or allow more");
   const Dataset scaled = strip_of(model, samples, 0, samples.count());
-  const AnyMatrix cross = kernel_rows(model, scaled.view(), engine, options.progress);
+  const AnyMatrix cross = kernel_rows(model, scaled.view(), engine, options.pair_features, options.progress);
   const AnyMatrix own = own_gram(model, scaled.view(), engine, options.progress);
   Posterior result{decision(fit_of(model), view_of(cross), engine),
                    {},
@@ -196,6 +198,7 @@ Matrix<double> predict_decisions(const Model& model, const SampleView& samples, 
   const Interruptible interruptible(options.progress);
   model.validate();
   check_shape(model, samples);
+  require_pair_functions(model.label_aware ? &*model.label_aware : nullptr, options.pair_features);
   const Fit fit = fit_of(model);
   Matrix<double> g(samples.count(), model.outputs());
   each_strip(model, samples, engine, options,

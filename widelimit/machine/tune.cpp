@@ -20,6 +20,7 @@ namespace {
 
 void check(const GramMatrix& k, Index samples, std::span<const Index> labels, const TuneOptions& options) {
   if (k.samples() != samples) fail(Code::input, "K has {} rows for {} samples", k.samples(), samples);
+  check_pair_functions(options.label_aware, options.pair_features);
   if (options.label_aware) options.label_aware->validate();
   if (options.lambdas.empty()) fail(Code::input, "there is no λ to try");
   for (const double lambda : options.lambdas) {
@@ -115,12 +116,13 @@ FoldKernels fold_kernels(const GramMatrix& k, const SplitRows& fold, std::span<c
   EngineMatrix rectangle = k.algebra().gather(k.matrix(), fold.test, fold.train);
   if (!options.label_aware) return {k.part(fold.train), std::move(rectangle)};
   EngineMatrix square = k.algebra().gather(k.matrix(), fold.train, fold.train);
-  PairSources sources;
+  PairSources sources{.own = options.pair_features};
   AnySamples train, test;
   if (options.samples) {
     train = gather(*options.samples, fold.train);
     test = gather(*options.samples, fold.test);
-    sources = {SampleView(train, options.samples->shape), SampleView(test, options.samples->shape)};
+    sources.train = SampleView(train, options.samples->shape);
+    sources.test = SampleView(test, options.samples->shape);
   }
   const std::vector<Index> known = chosen(labels, fold.train);
   const LabelAwareKernels made =

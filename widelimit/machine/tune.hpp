@@ -43,6 +43,7 @@ struct TuneOptions {
   /// that are left out; ridge then takes folds, too: its leave-one-out formula would leak. `samples` are those of K.
   std::optional<LabelAwareOptions> label_aware = std::nullopt;
   std::optional<SampleView> samples = std::nullopt;
+  const PairFunctions* pair_features = nullptr;  ///< more features of pairs for it
 
   [[nodiscard]] Index fold_count() const { return given_folds.empty() ? folds : std::ssize(given_folds); }
 };

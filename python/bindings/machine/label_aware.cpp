@@ -13,6 +13,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -48,30 +49,6 @@ class Written {
   EngineMatrix matrix_;
 };
 
-/// A caller's features: call(first row, end, first column, end, whether rows are test samples) gives an array
-/// features × rows × columns of float64.
-class CalledFeatures {
- public:
-  CalledFeatures(nb::object call, Index count)
-      : call_(std::move(call)),
-        functions_{.count = count,
-                   .evaluate = [this](const PairBlock& block, MatrixView<double> out) { evaluate(block, out); }} {}
-  CalledFeatures(const CalledFeatures&) = delete;
-  CalledFeatures& operator=(const CalledFeatures&) = delete;
-  [[nodiscard]] const PairFunctions* get() const { return functions_.count > 0 ? &functions_ : nullptr; }
-
- private:
-  void evaluate(const PairBlock& block, MatrixView<double> out) const {
-    const nb::gil_scoped_acquire lock;
-    const nb::object found = call_(block.rows.begin, block.rows.end, block.cols.begin, block.cols.end, block.test);
-    const auto values = nb::cast<nb::ndarray<const double, nb::ndim<3>, nb::c_contig, nb::device::cpu>>(found);
-    for (Index f = 0; f < out.rows; ++f) std::copy_n(values.data() + f * out.cols, out.cols, out.row(f));
-  }
-
-  nb::object call_;
-  PairFunctions functions_;
-};
-
 nb::object inertia_tuple(const Inertia& inertia) {
   return nb::make_tuple(inertia.negative, inertia.zero, inertia.positive);
 }
@@ -79,14 +56,14 @@ nb::object inertia_tuple(const Inertia& inertia) {
 /// (train or None, test or None, fitted part, dictionary of what became known).
 nb::tuple label_aware(const DenseArray& k, const Labels& labels, Index classes, const std::optional<DenseArray>& k_test,
                       const std::optional<SampleArray>& x, const std::optional<SampleArray>& x_test,
-                      const std::optional<Numbers>& test_diagonal, const nb::object& features, Index feature_count,
-                      bool overwrite, const nb::dict& given) {
+                      const std::optional<Numbers>& test_diagonal, const nb::object& features, bool overwrite,
+                      const nb::dict& given) {
   const LabelAwareOptions options = label_aware_options(given);
   const Engine& engine = processor(given);
   Written train(k, overwrite, engine);
   std::optional<Written> test;
   if (k_test) test.emplace(*k_test, overwrite, engine);
-  const CalledFeatures called(features, feature_count);
+  const CalledFeatures called(features);
   std::vector<double> diagonal;
   LabelAwareKernels made = unlocked([&](Progress* progress) {
     PairSources sources{.own = called.get()};
@@ -94,7 +71,7 @@ nb::tuple label_aware(const DenseArray& k, const Labels& labels, Index classes, 
     if (x_test) sources.test = view_samples(*x_test);
     LabelAwareKernels result = make_label_aware(train.matrix(), test ? &test->matrix() : nullptr, sources,
                                                 span_of(labels), classes, options, engine, progress);
-    if (test_diagonal) diagonal = label_aware_diagonal(result.aware, span_of(test_diagonal), sources.test);
+    if (test_diagonal) diagonal = label_aware_diagonal(result.aware, span_of(test_diagonal), sources.test, sources.own);
     return result;
   });
   nb::dict known;
@@ -107,7 +84,7 @@ nb::tuple label_aware(const DenseArray& k, const Labels& labels, Index classes, 
   if (options.psd != Psd::none) known["inertia"] = inertia_tuple(made.repair.inertia);
   if (const auto* regression = std::get_if<PairRegression>(&made.aware.estimate)) {
     nb::dict coefficients;
-    const std::vector<std::string> names = pair_feature_names(regression->basis, regression->own);
+    const std::vector<std::string> names = pair_feature_names(regression->basis, std::ssize(regression->own));
     for (std::size_t f = 0; f < names.size(); ++f) coefficients[names[f].c_str()] = regression->coefficients[f];
     known["coefficients"] = coefficients;
     known["rank"] = regression->rank;
@@ -127,8 +104,9 @@ nb::object inertia_of(const KernelArray& k, std::optional<int> threads) {
 
 /// λ·Z added to the kernel of new samples with those of a machine.
 nb::object added(const LabelAware& aware, const DenseArray& k, const SampleArray& x, const SampleArray& x_test,
-                 const std::string& backend, std::optional<int> threads) {
+                 const nb::object& features, const std::string& backend, std::optional<int> threads) {
   const Engine& engine = engine_of(backend, threads);
+  const CalledFeatures called(features);
   AnyMatrix result = unlocked([&](Progress* progress) {
     AnyMatrix rows = std::visit(
         []<typename T>(const MatrixView<const T>& from) {
@@ -137,7 +115,8 @@ nb::object added(const LabelAware& aware, const DenseArray& k, const SampleArray
           return AnyMatrix(std::move(own));
         },
         view_kernel(k));
-    (void)add_label_aware(aware, KernelPart::test, rows, {view_samples(x), view_samples(x_test)}, engine, progress);
+    (void)add_label_aware(aware, KernelPart::test, rows, {view_samples(x), view_samples(x_test), called.get()}, engine,
+                          progress);
     return rows;
   });
   return as_array(std::move(result));
@@ -163,6 +142,22 @@ LabelAwareOptions label_aware_options(const nb::dict& given) {
   return options;
 }
 
+CalledFeatures::CalledFeatures(const nb::object& given) {
+  if (given.is_none()) return;
+  call_ = given[0];
+  functions_ = {nb::cast<std::vector<std::string>>(given[1]),
+                [this](const SampleView& left, const SampleView& right, MatrixView<double> out) {
+                  AnySamples rows = widelimit::copy_of(left);
+                  AnySamples cols = widelimit::copy_of(right);
+                  const nb::gil_scoped_acquire lock;
+                  const nb::object found = call_(as_array(std::move(rows), {left.count(), left.shape.size()}),
+                                                 as_array(std::move(cols), {right.count(), right.shape.size()}));
+                  const auto values =
+                      nb::cast<nb::ndarray<const double, nb::ndim<3>, nb::c_contig, nb::device::cpu>>(found);
+                  for (Index f = 0; f < out.rows; ++f) std::copy_n(values.data() + f * out.cols, out.cols, out.row(f));
+                }};
+}
+
 LabelAware copy_of(const LabelAware& aware) {
   const LabelAwareText text = label_aware_text(aware);
   return parse_label_aware(text.json, text.directions);
@@ -173,6 +168,13 @@ void bind_label_aware(nb::module_& module) {
       .def_prop_ro("method", [](const LabelAware& a) { return std::string(to_string(a.method)); })
       .def_ro("lam", &LabelAware::lambda)
       .def_ro("ratio", &LabelAware::ratio)
+      .def_prop_ro(
+          "pair_features",
+          [](const LabelAware& a) {
+            const auto* regression = std::get_if<PairRegression>(&a.estimate);
+            return regression != nullptr ? regression->own : std::vector<std::string>();
+          },
+          "Names of the pair features of the caller that it was fitted with.")
       .def("__getstate__", &state_of)
       .def("__setstate__", [](LabelAware& aware, const std::pair<std::string, Table>& state) {
         const MatrixView<const double> view = view_of(state.second);
@@ -181,11 +183,16 @@ void bind_label_aware(nb::module_& module) {
         new (&aware) LabelAware(parse_label_aware(nlohmann::ordered_json::parse(state.first), directions));
       });
   module.def("label_aware_kernel", &label_aware, "k"_a, "labels"_a, "classes"_a, "k_test"_a.none(), "x"_a.none(),
-             "x_test"_a.none(), "test_diagonal"_a.none(), "features"_a.none(), "feature_count"_a, "overwrite"_a,
-             "options"_a,
+             "x_test"_a.none(), "test_diagonal"_a.none(), "features"_a.none(), "overwrite"_a, "options"_a,
              "(train, test, dictionary of what was learned); None for kernels that were overwritten or not given.");
-  module.def("add_label_aware", &added, "aware"_a, "k"_a, "x"_a, "x_test"_a, "backend"_a, "threads"_a.none(),
-             "The kernel of new samples with the label-aware part.");
+  module.def("add_label_aware", &added, "aware"_a, "k"_a, "x"_a, "x_test"_a, "features"_a.none(), "backend"_a,
+             "threads"_a.none(), "The kernel of new samples with the label-aware part.");
+  module.def(
+      "require_pair_features",
+      [](const LabelAware* aware, const nb::object& features) {
+        require_pair_functions(aware, CalledFeatures(features).get());
+      },
+      "aware"_a.none(), "features"_a.none(), "An error unless these are the pair features of the kernel.");
   module.def("inertia", &inertia_of, "k"_a, "threads"_a.none(),
              "Numbers of negative, zero and positive eigenvalues of a symmetric matrix.");
 }

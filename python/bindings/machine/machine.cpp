@@ -83,10 +83,12 @@ nb::tuple samples(const Network& network, const SampleArray& x, const std::optio
                   std::optional<double> epsilon, std::optional<bool> bias, const Text& scheme,
                   const std::optional<Numbers>& weights, std::optional<double> tolerance,
                   std::optional<bool> probability, const Text& solver, const Text& kind, const Text& precision,
-                  const std::string& backend, std::optional<int> threads, const std::optional<nb::dict>& label_aware) {
+                  const std::string& backend, std::optional<int> threads, const std::optional<nb::dict>& label_aware,
+                  const nb::object& pair_features) {
   const Asked asked{machine, lambda, epsilon, bias, scheme, weights, tolerance, probability, std::nullopt};
   std::optional<LabelAwareOptions> aware;
   if (label_aware) aware = label_aware_options(*label_aware);
+  const CalledFeatures called(pair_features);
   FittedData fitted = unlocked([&](Progress* progress) {
     KernelRequest request{.kernel = network, .method = Method::exact, .progress = progress};
     if (kind) request.kind = parse_kind(*kind);
@@ -94,6 +96,7 @@ nb::tuple samples(const Network& network, const SampleArray& x, const std::optio
     FitDataOptions options{.machine = asked.options(progress)};
     if (solver) options.solver = parse_solver(*solver);
     options.label_aware = aware;
+    options.pair_features = called.get();
     FitTargets y{.labels = labels ? span_of(*labels) : std::span<const Index>(), .classes = labels ? count : 0};
     if (targets) y.values = view_of(*targets);
     return fit_samples(request, view_samples(x), y, options, engine_of(backend, threads));
@@ -163,7 +166,7 @@ void bind_machine(nb::module_& module) {
   module.def("fit_samples", &samples, "network"_a, "x"_a, "labels"_a.none(), "classes"_a, "targets"_a.none(),
              "machine"_a, "lam"_a.none(), "epsilon"_a.none(), "bias"_a.none(), "scheme"_a.none(), "weights"_a.none(),
              "tolerance"_a.none(), "probability"_a.none(), "solver"_a.none(), "kind"_a.none(), "precision"_a.none(),
-             "backend"_a, "threads"_a.none(), "label_aware"_a.none(),
+             "backend"_a, "threads"_a.none(), "label_aware"_a.none(), "pair_features"_a.none(),
              "((scheme, (alpha, bias, summary), sigmoids), quadrature error, label-aware part or None) of a machine on "
              "the kernel of a network.");
   module.def("sample_weights", &weights_of, "machine"_a, "labels"_a, "classes"_a, "each"_a.none(), "weights"_a.none(),

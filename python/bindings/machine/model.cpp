@@ -64,10 +64,12 @@ void save(const std::string& path, const Model& model) {
   });
 }
 
-nb::object decisions_of(const Model& model, const SampleArray& x, const std::string& backend,
-                        std::optional<int> threads) {
+nb::object decisions_of(const Model& model, const SampleArray& x, const nb::object& pair_features,
+                        const std::string& backend, std::optional<int> threads) {
+  const CalledFeatures called(pair_features);
   return as_array(unlocked([&](Progress* progress) {
     PredictOptions options;
+    options.pair_features = called.get();
     options.progress = progress;
     return predict_decisions(model, view_samples(x), engine_of(backend, threads), options);
   }));
@@ -186,8 +188,8 @@ void bind_model(nb::module_& module) {
         return unlocked([&](Progress* progress) { return load_model(path, {std::nullopt, progress}); });
       },
       "path"_a, "The model of a file.");
-  module.def("model_decisions", &decisions_of, "model"_a, "x"_a, "backend"_a, "threads"_a.none(),
-             "Outputs, n × outputs.");
+  module.def("model_decisions", &decisions_of, "model"_a, "x"_a, "pair_features"_a.none(), "backend"_a,
+             "threads"_a.none(), "Outputs, n × outputs.");
   nb::class_<PosteriorFactor>(module, "PosteriorFactor", "Keeps the factor of a model's posterior.")
       .def(nb::init<>())
       .def_prop_ro("factorisations", &PosteriorFactor::factorisations);

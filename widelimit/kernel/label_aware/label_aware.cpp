@@ -6,6 +6,8 @@
 #include "widelimit/kernel/label_aware/pair_estimate.hpp"
 #include "widelimit/kernel/label_aware/pair_tiles.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -16,12 +18,15 @@ namespace {
 constexpr std::array<std::string_view, 6> method_names{"linear1", "linear2", "kr1", "kr2", "fjlt1", "fjlt2"};
 constexpr std::array<std::string_view, 2> target_names{"same", "signed"};
 
+void check_functions(LabelAwareMethod method, const PairFunctions* own) {
+  if (own == nullptr || reads_samples(method)) return;
+  fail(Code::usage, "{} reads the kernel alone; pair features of your own belong to linear and fjlt",
+       to_string(method));
+}
+
 void check_sources(LabelAwareMethod method, const PairSources& sources, Index samples) {
-  if (!reads_samples(method)) {
-    if (sources.own == nullptr) return;
-    fail(Code::usage, "{} reads the kernel alone; pair features of your own belong to linear and fjlt",
-         to_string(method));
-  }
+  check_functions(method, sources.own);
+  if (!reads_samples(method)) return;
   if (!sources.train)
     fail(Code::usage, "{} reads the samples, too; give them, or choose kr1 or kr2", to_string(method));
   if (sources.train->count() != samples) {
@@ -79,18 +84,39 @@ class OnEngine {
   bool in_place_ = false;
 };
 
+/// 2 pair features of the caller's ('f', 'g').
+std::string functions_text(std::span<const std::string> names) {
+  if (names.empty()) return "no pair features of the caller's";
+  return fmt::format("{} pair feature{} of the caller's ('{}')", names.size(), names.size() == 1 ? "" : "s",
+                     fmt::join(names, "', '"));
+}
+
 }  // namespace
+
+void check_pair_functions(const std::optional<LabelAwareOptions>& options, const PairFunctions* own) {
+  if (options) {
+    check_functions(options->method, own);
+  } else if (own != nullptr) {
+    fail(Code::usage, "pair features of your own belong to a label-aware kernel; ask for one");
+  }
+}
+
+void require_pair_functions(const LabelAware* aware, const PairFunctions* given) {
+  const auto* regression = aware != nullptr ? std::get_if<PairRegression>(&aware->estimate) : nullptr;
+  const std::vector<std::string> fitted = regression != nullptr ? regression->own : std::vector<std::string>();
+  const std::vector<std::string> found = given != nullptr ? given->names : std::vector<std::string>();
+  if (fitted == found) return;
+  fail(Code::usage, "this kernel was fitted with {}{}", functions_text(fitted),
+       found.empty() ? "; give the same functions to predict"
+                     : fmt::format(", and is given '{}'", fmt::join(found, "', '")));
+}
 
 void check_sources(const LabelAware& aware, KernelPart part, const PairSources& sources, Index rows, Index cols) {
   check_sources(aware.method, sources, cols);
   if (part == KernelPart::train && rows != cols)
     fail(Code::input, "a Gram matrix is square; this one is {} by {}", rows, cols);
   if (!reads_samples(aware.method)) return;
-  const Index own = sources.own != nullptr ? sources.own->count : 0;
-  if (std::get<PairRegression>(aware.estimate).own != own) {
-    fail(Code::usage, "the label-aware part was learned with {} pair features of your own; {} are given",
-         std::get<PairRegression>(aware.estimate).own, own);
-  }
+  require_pair_functions(&aware, sources.own);
   if (part == KernelPart::train) return;
   if (!sources.test) fail(Code::usage, "{} reads the test samples, too; give them", to_string(aware.method));
   if (sources.test->count() != rows) {
@@ -145,9 +171,8 @@ void LabelAware::validate() const {
     const auto all_finite = [&](const double* numbers, Index count) {
       return std::all_of(numbers, numbers + count, finite);
     };
-    sound = sound && reads_samples(method) && regression.own >= 0 &&
-            regression.own <= std::ssize(regression.coefficients) &&
-            std::ssize(regression.coefficients) - regression.own == basis.count() &&
+    sound = sound && reads_samples(method) &&
+            std::ssize(regression.coefficients) == basis.count() + std::ssize(regression.own) &&
             all_finite(regression.coefficients.data(), std::ssize(regression.coefficients)) &&
             finite(regression.kernel_scale) && regression.kernel_scale > 0 && finite(basis.mean_square) &&
             basis.mean_square > 0 && basis.components.rows() <= PairBasis::most_components &&
@@ -224,15 +249,9 @@ Index add_label_aware(const LabelAware& aware, KernelPart part, AnyMatrix& kerne
 }
 
 std::vector<double> label_aware_diagonal(const LabelAware& aware, std::span<const double> theta,
-                                         const std::optional<SampleView>& x) {
-  if (const auto* regression = std::get_if<PairRegression>(&aware.estimate);
-      regression != nullptr && regression->own > 0) {
-    fail(Code::usage,
-         "the diagonal of a label-aware kernel of test samples needs features of pairs of test samples; those of your "
-         "own are of pairs with training samples");
-  }
-  const PairSources sources{.train = x};
-  check_sources(aware.method, sources, std::ssize(theta));
+                                         const std::optional<SampleView>& x, const PairFunctions* own) {
+  const PairSources sources{.train = x, .own = own};
+  check_sources(aware, KernelPart::train, sources, std::ssize(theta), std::ssize(theta));
   const PairEstimator z(aware, KernelPart::train, sources);
   std::vector<double> result(theta.begin(), theta.end());
   for (Index i = 0; i < std::ssize(theta); ++i) {

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
@@ -69,7 +70,7 @@ struct PairRegression {
   PairBasis basis;
   double kernel_scale = 1;           ///< Θ enters as Θ/kernel_scale
   std::vector<double> coefficients;  ///< of the features in order
-  Index own = 0;                     ///< how many of them are the caller's
+  std::vector<std::string> own;      ///< names of the last of them, which are the caller's
   Index rank = 0;                    ///< of the features over the training pairs; below their number some are redundant
   double explained = 0;  ///< 1 − Σ(z − Z)²/Σz² over the training pairs; of the sketch where there is one
 };
@@ -93,6 +94,13 @@ struct PairSources {
   const PairFunctions* own = nullptr;             ///< more features, for `linear` and `fjlt`
 };
 
+/// Error{usage} where a caller's features are given to a kernel without labels, or to a method that reads Θ alone.
+void check_pair_functions(const std::optional<LabelAwareOptions>& options, const PairFunctions* own);
+
+/// Error{usage} unless the functions given have the names of those that Z was learned with; a kernel without labels,
+/// null, has none.
+void require_pair_functions(const LabelAware* aware, const PairFunctions* given);
+
 /// Estimates Z from Θ and labels 0 … classes − 1 of the training samples. Strips of Θ are read one after the other,
 /// wherever it lies, a few times; memory beside it is that of a strip, and does not depend on the number of pairs.
 /// Error{input} for data that do not fit together, Error{numerical} where kr2 meets a singular Θ.
@@ -112,10 +120,10 @@ Index add_label_aware(const LabelAware& aware, KernelPart part, EngineMatrix& ke
 Index add_label_aware(const LabelAware& aware, KernelPart part, AnyMatrix& kernel, const PairSources& sources,
                       const Engine& engine, Progress* progress = nullptr);
 
-/// K^HR(x, x) = Θ(x, x) + λ·Z(x, x) of the samples of `x`, whose Θ(x, x) is given. Error{usage} where Z was learned
-/// with features of the caller, which are of pairs with training samples alone.
+/// K^HR(x, x) = Θ(x, x) + λ·Z(x, x) of the samples of `x`, whose Θ(x, x) is given.
 [[nodiscard]] std::vector<double> label_aware_diagonal(const LabelAware& aware, std::span<const double> theta,
-                                                       const std::optional<SampleView>& x);
+                                                       const std::optional<SampleView>& x,
+                                                       const PairFunctions* own = nullptr);
 
 /// What was learned, and what was done to the spectrum.
 struct LabelAwareKernels {

@@ -24,7 +24,8 @@ LabelAwareText label_aware_text(const LabelAware& aware) {
   text.json["kernel_scale"] = regression.kernel_scale;
   text.json["mean_square"] = basis.mean_square;
   text.json["coefficients"] = regression.coefficients;
-  text.json["own"] = regression.own;
+  text.json["own"] = regression.own.size();
+  if (!regression.own.empty()) text.json["own_names"] = regression.own;
   text.json["rank"] = regression.rank;
   text.json["explained"] = regression.explained;
   const Index count = basis.components.rows();
@@ -51,9 +52,12 @@ LabelAware parse_label_aware(const nlohmann::ordered_json& json, const Matrix<do
       PairRegression regression{.basis = {.mean_square = json.at("mean_square").get<double>()},
                                 .kernel_scale = json.at("kernel_scale").get<double>(),
                                 .coefficients = json.at("coefficients").get<std::vector<double>>(),
-                                .own = json.at("own").get<Index>(),
+                                .own = json.value("own_names", std::vector<std::string>()),
                                 .rank = json.at("rank").get<Index>(),
                                 .explained = json.at("explained").get<double>()};
+      if (json.at("own").get<std::size_t>() != regression.own.size()) {
+        fail(Code::input, "the label-aware part of the kernel is damaged (own_names)");
+      }
       if (const Index count = directions.rows() - 1; count > 0) {
         regression.basis.components = Matrix<double>(count, directions.cols(), Content::unset);
         std::copy_n(directions.data(), count * directions.cols(), regression.basis.components.data());

@@ -215,7 +215,7 @@ void PairFeatures::evaluate(const PairBlock& block, MatrixView<const double> k, 
     for (Index j = 0; j < k.cols; ++j) *to++ = k(i, j) / kernel_scale_;
   }
   of_samples(block, out, distances);
-  if (own_ != nullptr) of_caller(block, out.block(basis_.count(), 0, own_->count, out.cols));
+  if (own_ != nullptr) of_caller(block, out.block(basis_.count(), 0, own_->count(), out.cols));
 }
 
 /// Inner products are taken of centred rows, so that the correlation of nearly constant rows loses nothing:
@@ -265,10 +265,12 @@ void PairFeatures::of_samples(const PairBlock& block, MatrixView<double> out, co
 }
 
 void PairFeatures::of_caller(const PairBlock& block, MatrixView<double> out) const {
-  own_->evaluate(block, out);
+  const SampleView& left = left_ != nullptr ? left_->x_ : right_.x_;
+  own_->evaluate(left.part(block.rows.begin, block.rows.size()), right_.x_.part(block.cols.begin, block.cols.size()),
+                 out);
   const Index cols = block.cols.size();
   const bool square = left_ == nullptr && block.rows.begin == block.cols.begin && block.rows.size() == cols;
-  for (Index f = 0; f < own_->count; ++f) {
+  for (Index f = 0; f < own_->count(); ++f) {
     // Two orders of one sum may differ by rounding.
     const double allowed = 1e-9 * std::abs(*std::max_element(out.row(f), out.row(f) + out.cols, [](double a, double b) {
                              return std::abs(a) < std::abs(b);

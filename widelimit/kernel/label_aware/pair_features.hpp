@@ -17,16 +17,18 @@ namespace widelimit {
 struct PairBlock {
   Range rows;
   Range cols;
-  bool test = false;  ///< the left samples are test samples; else both are the training samples
 
   [[nodiscard]] Index pairs() const { return rows.size() * cols.size(); }
 };
 
-/// Features that a caller adds: row f of `out` becomes feature f of all pairs of the block, row by row. Called from
-/// several threads. They must be symmetric and finite.
+/// Features that a caller adds: row f of `out` becomes feature f of all pairs of a sample of `left` with one of
+/// `right`, row by row. They must be symmetric and finite, and depend on nothing but the two samples, so that folds,
+/// and new samples of a model, have them, too. Called from several threads.
 struct PairFunctions {
-  Index count = 0;
-  std::function<void(const PairBlock& block, MatrixView<double> out)> evaluate;
+  std::vector<std::string> names;  ///< one for each; a model remembers them
+  std::function<void(const SampleView& left, const SampleView& right, MatrixView<double> out)> evaluate;
+
+  [[nodiscard]] Index count() const { return std::ssize(names); }
 };
 
 /// What the features of samples have learned from the training samples.
@@ -70,7 +72,7 @@ class PairFeatures {
   /// `left` is null where both sides are the training samples. All are borrowed.
   PairFeatures(const PairBasis& basis, const PairSamples* left, const PairSamples& right, const PairFunctions* own,
                double kernel_scale);
-  [[nodiscard]] Index count() const { return basis_.count() + (own_ != nullptr ? own_->count : 0); }
+  [[nodiscard]] Index count() const { return basis_.count() + (own_ != nullptr ? own_->count() : 0); }
   /// Row f of `out` becomes feature f of all pairs of the block, row by row; `k` is Θ of the block. Error{input} where
   /// a caller's feature is not finite, or in a block on the diagonal not symmetric. `distances`, where known, are
   /// ‖x − x'‖₁ of the block, which cost most. Sequential.

@@ -157,7 +157,7 @@ PairRegression fit_pair_regression(const GramMatrix& kernel, const KernelRange& 
   PairRegression regression;
   regression.basis = pair_basis(*sources.train, second, kernel.engine(), progress);
   regression.kernel_scale = range.magnitude / n / n;
-  regression.own = sources.own != nullptr ? sources.own->count : 0;
+  if (sources.own != nullptr) regression.own = sources.own->names;
   const PairSamples samples(*sources.train, regression.basis);
   const PairFeatures features(regression.basis, nullptr, samples, sources.own, regression.kernel_scale);
   regression.coefficients.resize(usize(features.count()));

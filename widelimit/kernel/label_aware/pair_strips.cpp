@@ -47,7 +47,7 @@ Index add_to_strip(const PairEstimator& z, double lambda, Range strip, Index fir
   std::vector<PairBlock> blocks;
   for (const Range r : cut(strip, pair_tile)) {
     for (const Range c : cut({test ? first : std::max(first, r.begin), first + k.cols}, pair_tile))
-      blocks.push_back({r, c, test});
+      blocks.push_back({r, c});
   }
   std::vector<Index> beyond(blocks.size(), 0);
   engine.for_each(std::ssize(blocks), [&](Index task) {
