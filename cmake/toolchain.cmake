@@ -24,8 +24,8 @@ add_library(widelimit_warnings INTERFACE)
 target_compile_options(widelimit_warnings INTERFACE -Wall -Wextra -Wpedantic -Wconversion -Wno-sign-conversion
                        -Wno-missing-field-initializers -Werror)
 # Where several sources of a target are compiled as one, g++ takes them for headers and warns of their private types, and
-# a private name of one is nothing that a local name of another hides, which clang cannot tell apart. clang-tidy reads
-# each alone, with both warnings.
+# a private name of one is nothing that a local name of another hides, which clang cannot tell apart. The sanitizers'
+# build compiles each source of the library alone, with both warnings.
 set(batched $<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>)
 set(batched_warnings "$<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage;-Wshadow=local>")
 target_compile_options(widelimit_warnings INTERFACE "$<IF:${batched},${batched_warnings},-Wshadow>")
