@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -145,6 +146,38 @@ TYPED_TEST(Tiled, MultipliesAMatrixByItself) {
       long double sum = 0;
       for (Index k = 0; k < 70; ++k) sum += static_cast<long double>(a(k, i)) * a(k, j);
       ASSERT_NEAR(static_cast<double>(sum), c(i, j), 1000 * std::numeric_limits<TypeParam>::epsilon());
+    }
+  }
+}
+
+/// Sums of 2·5 products of normal numbers. What runs beside the update sees the rows that it asked for, finished.
+TEST(TiledRankTwo, UpdatesTheUpperTriangleAheadOfWorkBesideIt) {
+  for (const Index n : {1, 37, 48, 300, 560}) {
+    const Matrix<double> a = random_matrix<double>(5, n, 1), b = random_matrix<double>(5, n, 2);
+    const Matrix<double> before = random_matrix<double>(n, n, 3);
+    const auto expected = [&](Index i, Index j) {
+      double sum = before(i, j);
+      for (Index k = 0; k < 5; ++k) sum -= a(k, i) * b(k, j) + b(k, i) * a(k, j);
+      return sum;
+    };
+    for (const Index ahead : {Index{0}, std::min<Index>(n, 48)}) {
+      for (const int threads : {1, 3}) {
+        Matrix<double> c = copy_of(before);
+        int calls = 0;
+        const auto beside = [&] {
+          ++calls;
+          for (Index i = 0; i < ahead; ++i) {
+            for (Index j = i; j < n; ++j) EXPECT_NEAR(c(i, j), expected(i, j), 1e-13 * 64);
+          }
+        };
+        tiled_rank_two_update(-1, a.view(), b.view(), c.view(), threads, ahead, beside);
+        EXPECT_EQ(calls, 1);
+        for (Index i = 0; i < n; ++i) {
+          for (Index j = 0; j < n; ++j) {
+            EXPECT_NEAR(c(i, j), i <= j ? expected(i, j) : before(i, j), 1e-13 * 64) << n << " " << i << " " << j;
+          }
+        }
+      }
     }
   }
 }

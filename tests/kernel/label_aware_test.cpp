@@ -264,7 +264,10 @@ TEST(LabelAwareKernel, TakesFeaturesOfTheCaller) {
   EXPECT_THROW((void)add_label_aware(aware, KernelPart::test, test, sources, *engine), Error);
 
   own.evaluate = [](const SampleView&, const SampleView& right, MatrixView<double> out) {
-    for (Index at = 0; at < out.cols; ++at) out(0, at) = static_cast<double>(at / right.count());
+    for (Index at = 0; at < out.cols; ++at) {
+      const Index row = at / right.count();
+      out(0, at) = static_cast<double>(row);
+    }
   };
   EXPECT_THROW((void)fit_label_aware({problem.k.view(), *engine}, sources, problem.labels, 2, {}), Error);
 }

@@ -2,6 +2,7 @@
 
 #include "widelimit/base/parallel.hpp"
 #include "widelimit/engine/cpu/algebra/tile_schedule.hpp"
+#include "widelimit/engine/kernels.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -180,7 +181,7 @@ void tiled_symmetric_product(MatrixView<const double> v, MatrixView<const double
 
 /// aᵀb + bᵀa as one product of the stacked rows (a, b)ᵀ(b, a): each tile of c is read and written once.
 void tiled_rank_two_update(double alpha, MatrixView<const double> a, MatrixView<const double> b, MatrixView<double> c,
-                           int threads) {
+                           int threads, Index ahead, const std::function<void()>& beside) {
   Matrix<double> stacked(2 * a.rows, a.cols, Content::unset);
   Matrix<double> swapped(2 * a.rows, a.cols, Content::unset);
   for (Index i = 0; i < a.rows; ++i) {
@@ -189,18 +190,28 @@ void tiled_rank_two_update(double alpha, MatrixView<const double> a, MatrixView<
       std::copy_n((row == i ? b : a).row(i), a.cols, swapped.view().row(row));
     }
   }
-  const std::vector<std::pair<Index, Index>> places = upper_tiles(tile_count(c.rows));
-  parallel_for(std::ssize(places), threads, [&](Index task) {
-    const auto [i, j] = places[usize(task)];
-    const auto columns = [&](MatrixView<const double> m, Index tile) {
-      return m.block(0, tile_begin(tile), m.rows, tile_length(tile, c.rows));
+  const auto update = [&](Range rows, Range cols) {
+    const auto columns = [](MatrixView<const double> m, Range range) {
+      return m.block(0, range.begin, m.rows, range.size());
     };
-    if (i == j) {
-      syr2k(alpha, columns(a, i), columns(b, i), tile_of(c, i, i));
+    const MatrixView<double> out = c.block(rows.begin, cols.begin, rows.size(), cols.size());
+    if (rows.begin == cols.begin && rows.end == cols.end) {
+      syr2k(alpha, columns(a, rows), columns(b, rows), out);
     } else {
-      gemm<double>(alpha, Transpose::yes, columns(stacked.view(), i), Transpose::no, columns(swapped.view(), j), 1,
-                   tile_of(c, i, j));
+      gemm<double>(alpha, Transpose::yes, columns(stacked.view(), rows), Transpose::no, columns(swapped.view(), cols),
+                   1, out);
     }
+  };
+  const auto tile = [](Index begin, Index number, Index size) {
+    return Range{begin + tile_begin(number), begin + tile_begin(number) + tile_length(number, size - begin)};
+  };
+  if (ahead > 0) update({0, ahead}, {0, ahead});
+  parallel_for(tile_count(c.cols - ahead), threads, [&](Index j) { update({0, ahead}, tile(ahead, j, c.cols)); });
+  const std::vector<std::pair<Index, Index>> places = upper_tiles(tile_count(c.rows - ahead));
+  parallel_for(1 + std::ssize(places), threads, [&](Index task) {
+    if (task == 0) return beside ? beside() : void();
+    const auto [i, j] = places[usize(task - 1)];
+    update(tile(ahead, i, c.rows), tile(ahead, j, c.rows));
   });
 }
 

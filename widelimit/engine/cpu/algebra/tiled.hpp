@@ -3,6 +3,8 @@
 #include "widelimit/base/progress.hpp"
 #include "widelimit/engine/cpu/algebra/blas_calls.hpp"
 
+#include <functional>
+
 /// Dense algebra as tasks over tiles, each of which calls BLAS on one thread: bits do not depend on the number of
 /// threads, and a delayed thread does not block the others while they have tasks.
 namespace widelimit::cpu {
@@ -31,8 +33,9 @@ void tiled_row_product(double alpha, MatrixView<const double> a, MatrixView<doub
 /// c = v·a, a symmetric, of which the upper triangle is read.
 void tiled_symmetric_product(MatrixView<const double> v, MatrixView<const double> a, MatrixView<double> c, int threads);
 
-/// Upper triangle of c = alpha·(aᵀb + bᵀa) + c.
+/// Upper triangle of c = alpha·(aᵀb + bᵀa) + c. Where there is work `beside`, the first `ahead` rows of c, which it may
+/// read and write, are finished before, and the rest at the same time.
 void tiled_rank_two_update(double alpha, MatrixView<const double> a, MatrixView<const double> b, MatrixView<double> c,
-                           int threads);
+                           int threads, Index ahead = 0, const std::function<void()>& beside = nullptr);
 
 }  // namespace widelimit::cpu
