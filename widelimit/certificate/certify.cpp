@@ -40,11 +40,12 @@ Matrix<double> widened(const AnySamples& values) {
   return std::visit([](const auto& m) { return widened(m); }, values);
 }
 
-/// Points so many at a time that their products with the support stay small: 128 MiB of the host, a gibibyte of an
-/// engine with a memory of its own, which likes to bound many balls at once.
+/// Points so many at a time that their products with the support stay small: 32 MiB of the host, since memory that was
+/// not used for a while is slow at first, a gibibyte of an engine with a memory of its own, which likes to bound many
+/// balls at once.
 Index points_at_once(Index supports, const Engine& engine) {
   const bool held = cones_of(engine) != nullptr;
-  const Index entries = Index{1} << (held ? 27 : 24);
+  const Index entries = Index{1} << (held ? 27 : 22);
   return std::clamp<Index>(entries / std::max<Index>(supports, 1), 16, held ? 1 << 14 : 1024);
 }
 
