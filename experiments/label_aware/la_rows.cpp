@@ -53,6 +53,7 @@ std::span<const LaMethod> la_methods() {
                                              {"linear1", LabelAwareMethod::linear1},
                                              {"linear2", LabelAwareMethod::linear2},
                                              {.name = "CNTK+bias", .bias = true},
+                                             {"KR-V1+bias", LabelAwareMethod::kr1, false, true},
                                              {"linear1+bias", LabelAwareMethod::linear1, false, true}};
   return methods;
 }
