@@ -63,7 +63,8 @@ struct PairProduct {
 };
 template <typename T>
 PairProduct product_of(const DenseTile& tile, Index i, Index j) {
-  const auto& [rows, cols] = std::tie(tile.rows, tile.cols);
+  const DenseSide& rows = tile.rows;
+  const DenseSide& cols = tile.cols;
   if (tile.products == cuda::DenseProducts::f64) {
     const double* const x = rows.unit + (rows.first + i) * rows.dimension;
     const double* const y = cols.unit + (cols.first + j) * cols.dimension;
