@@ -75,7 +75,7 @@ LaMethods asked_methods(const Setting& setting) {
   }
   for (const std::string& name : names) {
     if (asked != "all" && std::ranges::find(known, name) == known.end()) {
-      fail(Code::usage, "--methods {}: there is no {}; take all, none, or some of {}", asked, name,
+      fail(Code::usage, "--methods {}: there is no kernel '{}'; take all, none, or some of {}", asked, name,
            fmt::join(known, ","));
     }
   }

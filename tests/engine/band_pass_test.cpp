@@ -16,7 +16,7 @@ TEST(BandPass, IsOneBlockOfTheSubstitution) {
   for (const Index rows : {1, 4, 7, 37}) {
     for (const Index block : {Index{1}, Index{5}, band_pass_columns, width}) {
       const Matrix<double> q = normal_rows(rows, block, 2), before = normal_rows(rows, width, 3);
-      // Below its diagonal D is not read where that would change the result: it holds zeros, and zeros pad its columns.
+      // Upper triangular, its columns padded with zeros.
       Matrix<double> d = normal_rows(block, width, 4);
       for (Index k = 0; k < block; ++k) {
         for (Index j = 0; j < width; ++j) d(k, j) *= j >= k && j < block ? 1 : 0;

@@ -107,7 +107,7 @@ void require_pair_functions(const LabelAware* aware, const PairFunctions* given)
   const std::vector<std::string> found = given != nullptr ? given->names : std::vector<std::string>();
   if (fitted == found) return;
   fail(Code::usage, "this kernel was fitted with {}{}", functions_text(fitted),
-       found.empty() ? "; give the same functions to predict"
+       found.empty() ? "; give the same functions to predict, from Python or C++"
                      : fmt::format(", and is given '{}'", fmt::join(found, "', '")));
 }
 

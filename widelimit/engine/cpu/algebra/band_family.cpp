@@ -47,6 +47,7 @@ double smallest_eigenvalue(const BandForm& form) {
 /// Shifts that share a pass over Q, and rows of Q in a strip: what they hold in between stays in the second cache.
 constexpr Index group_size = 8;
 constexpr Index strip_rows = 128;
+static_assert(BandForm::width % band_pass_columns == 0);
 
 /// L of B + cI as the two matrices by which L⁻¹ is applied, block after block: with L_k on the diagonal of L and F_k
 /// left of it, D_k = L_k⁻ᵀ and G_k = −F_kᵀL_k⁻ᵀ, each in rows k·width ….

@@ -101,7 +101,8 @@ class Reduction {
     gemm<double>(1, Transpose::no, x, Transpose::yes, v, 0, s);
     multiply_lower_right(triangle(h), Transpose::yes, s);
     gemm<double>(-0.5, Transpose::no, s, Transpose::no, v, 1, x);
-    const auto next = [&] { eliminate(h.row); };  // on one thread: it would take a tenth of the time
+    // The QR factorisation of the next panel is sequential; beside the update it costs no time of its own.
+    const auto next = [&] { eliminate(h.row); };
     tiled_rank_two_update(-1, v, x, a, threads_, std::min(band_width, a.rows), next);
   }
 
