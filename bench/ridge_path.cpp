@@ -1,5 +1,6 @@
 // Kernel ridge regression for 20 λ with exact leave-one-out predictions, 4,000 samples, 10 targets, on two
-// processors, beside SciPy: a Cholesky factor and an inverse for each λ, and one eigendecomposition for all.
+// processors, beside SciPy: a Cholesky factor and an inverse for each λ, by SciPy's functions and by LAPACK's potri,
+// and one eigendecomposition for all. Ours proves the gap of every machine, the others prove nothing.
 
 #include "widelimit/machine/ridge/ridge_path.hpp"
 
@@ -11,7 +12,10 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <functional>
+#include <string>
 #include <vector>
 
 namespace widelimit::bench {
@@ -20,6 +24,8 @@ namespace {
 constexpr Index lambda_count = 20;
 constexpr Index outputs = 10;
 constexpr double target = 6;
+/// As the peer names its ways.
+constexpr std::array<const char*, 3> ways{"inverse", "cholesky", "eigen"};
 
 /// 1e-3 … 1e3, evenly by the logarithm, as one column.
 Matrix<double> lambda_column() {
@@ -97,7 +103,7 @@ bool run(const Benchmark& benchmark) {
   {
     const RidgePath path = ours();
     error = self_difference(path, k, y);
-    for (const char* way : {"cholesky", "eigen"}) {
+    for (const char* way : ways) {
       if (!peer.present()) continue;
       const auto file = scratch / way;
       peer.ask(fmt::format("compute {} {}", way, file.string()));
@@ -109,21 +115,18 @@ bool run(const Benchmark& benchmark) {
     return false;
   }
   std::vector<std::function<double()>> clocks{[&] { return seconds_of(ours); }};
-  if (peer.present()) {
-    clocks.push_back([&] { return std::stod(peer.ask("time cholesky")); });
-    clocks.push_back([&] { return std::stod(peer.ask("time eigen")); });
+  for (const char* way : ways) {
+    if (peer.present()) clocks.push_back([&peer, way] { return std::stod(peer.ask(fmt::format("time {}", way))); });
   }
   const auto seconds = medians_in_turn(clocks, settings.repeats);
-  fmt::print("{:>10} {:>15} {:>8} {:>16} {:>12} {:>8} {:>9}\n", "widelimit", "scipy cholesky", "/ours", "target",
-             "scipy eigen", "/ours", "error");
-  fmt::print("{:>10.2f}", seconds[0]);
-  if (peer.present()) {
-    fmt::print(" {:>15.2f} {:>7.1f}x {:>16} {:>12.2f} {:>7.1f}x", seconds[1], seconds[1] / seconds[0],
-               verdict_at_least(seconds[1] / seconds[0], target), seconds[2], seconds[2] / seconds[0]);
-  } else {
-    fmt::print(" {:>15} {:>8} {:>16} {:>12} {:>8}", "-", "-", "-", "-", "-");
+  fmt::print("{:>16} {:>9} {:>8} {:>16}\n", "", "seconds", "/ours", "target");
+  fmt::print("{:>16} {:>9.2f}   largest difference {:.1e}\n", "widelimit", seconds[0], error);
+  for (std::size_t i = 1; i < seconds.size(); ++i) {
+    const double ratio = seconds[i] / seconds[0];
+    // The target is for an inverse for each λ.
+    const std::string verdict = i <= 2 ? verdict_at_least(ratio, target) : "-";
+    fmt::print("{:>16} {:>9.2f} {:>7.1f}x {:>16}\n", fmt::format("SciPy {}", ways[i - 1]), seconds[i], ratio, verdict);
   }
-  fmt::print(" {:>9.1e}\n", error);
   return true;
 }
 

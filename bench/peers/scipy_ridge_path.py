@@ -2,8 +2,9 @@
 
 With A = K + λ/2·I, α = A⁻¹y and residuals without the own sample αᵢ/(A⁻¹)ᵢᵢ                [docs/theory/machines.md]
 
-Two ways: `cholesky` factors and inverts A for each λ (LAPACK potrf, potri); `eigen` takes one eigendecomposition of K
-(syevd), after which a λ costs little.
+Three ways. For each λ, `inverse` factors A and solves for the identity, by SciPy's documented functions (cho_factor,
+cho_solve: 7/3·n³ operations); `cholesky` calls LAPACK itself, whose potri uses that the inverse is symmetric (n³).
+`eigen` takes one eigendecomposition of K (syevd), after which a λ costs little.
 
 A question is the WAY; the answer are the predictions, samples × outputs, for each λ in turn.
 """
@@ -12,8 +13,18 @@ import argparse
 
 import numpy as np
 from conversation import converse
-from scipy.linalg import cho_solve, eigh
+from scipy.linalg import cho_factor, cho_solve, eigh
 from scipy.linalg.lapack import dpotrf, dpotri
+
+
+def by_inverse(k, y, lambdas):
+    identity = np.eye(len(k))
+    path = []
+    for lam in lambdas:
+        factor = cho_factor(k + lam / 2 * identity, lower=True, overwrite_a=True, check_finite=False)
+        inverse = cho_solve(factor, identity, check_finite=False)
+        path.append(y - (inverse @ y) / np.diag(inverse)[:, None])
+    return path
 
 
 def by_cholesky(k, y, lambdas):
@@ -42,7 +53,7 @@ def by_eigenvectors(k, y, lambdas):
     return path
 
 
-WAYS = {"cholesky": by_cholesky, "eigen": by_eigenvectors}
+WAYS = {"inverse": by_inverse, "cholesky": by_cholesky, "eigen": by_eigenvectors}
 
 
 def main():
