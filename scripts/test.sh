@@ -26,7 +26,7 @@ ctest --test-dir "build/$preset" -j "$(nproc)" --output-on-failure --progress --
 if [ "$preset" = release ]; then
   for folder in python/tests scripts/tests; do
     [ -d "$folder" ] || continue
-    .venv/bin/python -m pytest -q "$folder" --junitxml "$results/${folder%%/*}.xml" || status=1
+    .venv/bin/python -m pytest -q -n "$(nproc)" "$folder" --junitxml "$results/${folder%%/*}.xml" || status=1
   done
 fi
 

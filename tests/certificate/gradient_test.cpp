@@ -16,24 +16,25 @@ namespace {
 using test::machine_of;
 using test::normal_rows;
 
-constexpr Index features = 5;
+constexpr Index gradient_features = 5;
 
 Model one_output(const std::string& network, Kind kind) {
-  Model model = machine_of(network, normal_rows(7, features, 91), normal_rows(7, 1, 92), Scheme::values, 0, {0.25});
+  Model model =
+      machine_of(network, normal_rows(7, gradient_features, 91), normal_rows(7, 1, 92), Scheme::values, 0, {0.25});
   model.kind = kind;
   return model;
 }
 
 struct Slope {
   double value = 0;
-  std::vector<double> gradient = std::vector<double>(features);
+  std::vector<double> gradient = std::vector<double>(gradient_features);
 };
 
 /// f and ∇f of the one output of a machine, by either rule.
 class OneOutput {
  public:
   explicit OneOutput(const Model& model) : model_(model), kernel_(model) {
-    for (Index i = 0; i < model.supports(); ++i) norms_.push_back(euclidean_norm(support().row(i), features));
+    for (Index i = 0; i < model.supports(); ++i) norms_.push_back(euclidean_norm(support().row(i), gradient_features));
   }
   [[nodiscard]] MatrixView<const double> support() const { return std::get<Matrix<double>>(model_.support).view(); }
   [[nodiscard]] Slope by_chain(const std::vector<double>& x) const {
@@ -52,8 +53,8 @@ class OneOutput {
         [&](const Functional& f) { return functional_weights(model_.alpha.view(), model_.bias, f); }, std::move(rule));
     const std::vector<Index> which{0};
     Slope slope;
-    gradient.evaluate({x.data(), 1, features, features}, which, &slope.value,
-                      {slope.gradient.data(), 1, features, features});
+    gradient.evaluate({x.data(), 1, gradient_features, gradient_features}, which, &slope.value,
+                      {slope.gradient.data(), 1, gradient_features, gradient_features});
     // Weights are in units of a power of two.
     const int exponent = functional_weights(model_.alpha.view(), model_.bias, functionals.front()).exponent;
     slope.value = std::ldexp(slope.value, exponent);
@@ -68,13 +69,13 @@ class OneOutput {
 
 double predicted(const Model& model, const std::vector<double>& x) {
   const auto engine = make_engine("reference", {});
-  const SampleView sample(MatrixView<const double>{x.data(), 1, features, features}, model.shape);
+  const SampleView sample(MatrixView<const double>{x.data(), 1, gradient_features, gradient_features}, model.shape);
   return predict_decisions(model, sample, *engine)(0, 0);
 }
 
 std::vector<double> place(std::uint64_t seed) {
-  const Matrix<double> x = normal_rows(1, features, seed);
-  return {x.data(), x.data() + features};
+  const Matrix<double> x = normal_rows(1, gradient_features, seed);
+  return {x.data(), x.data() + gradient_features};
 }
 
 /// Steps h lose h²/6 of the third derivative and 2⁻⁵³/h of the value: both below 1e-7 for what is of order 1 to 100.
@@ -99,7 +100,7 @@ TEST(FunctionalGradient, OfChainsIsThatOfTheOracleByCentralDifferences) {
         const std::vector<double> x = place(seed);
         const Slope slope = output.by_chain(x);
         EXPECT_NEAR(slope.value, predicted(model, x), 1e-12 * (1 + std::abs(slope.value))) << network;
-        for (Index j = 0; j < features; ++j) {
+        for (Index j = 0; j < gradient_features; ++j) {
           EXPECT_NEAR(slope.gradient[usize(j)], central_difference(model, x, j), 1e-7) << network << " feature " << j;
         }
       }
@@ -115,7 +116,7 @@ TEST(FunctionalGradient, OfChainsWithoutBiasIsThatOfTheirCone) {
       const OneOutput output(model);
       const Slope chain = output.by_chain(place(7)), cone = output.by_cone(place(7));
       EXPECT_NEAR(chain.value, cone.value, 1e-13 * (1 + std::abs(chain.value))) << network;
-      for (Index j = 0; j < features; ++j)
+      for (Index j = 0; j < gradient_features; ++j)
         EXPECT_NEAR(chain.gradient[usize(j)], cone.gradient[usize(j)], 1e-12) << network;
     }
   }
@@ -126,7 +127,8 @@ TEST(FunctionalGradient, IsFiniteAtZeroAndAtTrainingSamples) {
     const Model model = one_output(network, Kind::ntk);
     const OneOutput output(model);
     const double* first = output.support().row(0);
-    for (const auto& x : {std::vector<double>(features, 0), std::vector<double>(first, first + features)}) {
+    for (const auto& x :
+         {std::vector<double>(gradient_features, 0), std::vector<double>(first, first + gradient_features)}) {
       const Slope slope = output.has_cone() ? output.by_cone(x) : output.by_chain(x);
       EXPECT_TRUE(std::isfinite(slope.value));
       EXPECT_TRUE(std::all_of(slope.gradient.begin(), slope.gradient.end(), [](double s) { return std::isfinite(s); }))
