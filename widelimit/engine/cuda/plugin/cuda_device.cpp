@@ -86,6 +86,7 @@ CudaDevice::CudaDevice(int device) : device_(device), facts_(facts_of(device)) {
   check(cudaMemset(overflow_, 0xff, sizeof(*overflow_)), "clearing memory");
   single_layers_ = make_cuda_layers<float>(*this);
   double_layers_ = make_cuda_layers<double>(*this);
+  enclosures_ = make_cuda_enclosures(*this);
 }
 
 CudaDevice::~CudaDevice() {
@@ -95,6 +96,7 @@ CudaDevice::~CudaDevice() {
   cones_.reset();
   single_layers_.reset();
   double_layers_.reset();
+  enclosures_.reset();
   for (Lane& lane : lanes_) {
     if (lane.products != nullptr) release(lane.products);
   }

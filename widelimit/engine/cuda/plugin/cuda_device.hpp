@@ -78,6 +78,7 @@ class CudaDevice final : public Device {
   [[nodiscard]] PlaceDevice& places() override;
   [[nodiscard]] LayerPasses<float>& single_layers() override { return *single_layers_; }
   [[nodiscard]] LayerPasses<double>& double_layers() override { return *double_layers_; }
+  [[nodiscard]] EnclosurePasses& enclosures() override { return *enclosures_; }
 
   /// Of layers, whose calls return at once: where their work goes, and their products.
   [[nodiscard]] cudaStream_t stream() const { return stream_; }
@@ -159,6 +160,7 @@ class CudaDevice final : public Device {
   std::unique_ptr<PlaceDevice> places_;  ///< as well
   std::unique_ptr<LayerPasses<float>> single_layers_;
   std::unique_ptr<LayerPasses<double>> double_layers_;
+  std::unique_ptr<EnclosurePasses> enclosures_;
 };
 
 }  // namespace widelimit::cuda
