@@ -129,7 +129,7 @@ constexpr Index few_columns = 16;
 /// The same where an engine has memory of its own, as far as shares of what is free there allow: launches are long, and
 /// three networks' centres, radii, products and windows lie beside each other.
 constexpr Index engine_kept_numbers = Index{1} << 28;
-constexpr Index engine_working_numbers = Index{1} << 26;
+constexpr Index engine_working_numbers = Index{1} << 25;
 constexpr Index kept_shares = 16;
 constexpr Index working_shares = 64;
 

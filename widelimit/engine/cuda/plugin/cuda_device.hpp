@@ -138,6 +138,8 @@ class CudaDevice final : public Device {
   template <typename T>
   [[nodiscard]] const T* put(const Scratch& scratch, std::span<const T> values);
 
+  /// Lets freed memory stay for the next call, up to a limit.
+  void keep_freed_memory() const;
   /// Free bytes, those included that freed memory keeps for the next call.
   [[nodiscard]] std::size_t free_bytes() const;
 
