@@ -42,7 +42,7 @@ const HeldCase held_cases[] = {
     {"dense monomial(degree=2) dense rectified_monomial(degree=3) dense exp dense", held_vector},
     {"dense residual{ relu dense | dense } layer_norm dense identity scale(by=-2) dense", held_vector},
     {"layer_norm dense dropout(rate=0.5) relu dense", held_vector},
-    {"relu dense", held_vector},
+    {"relu dense sign dense", held_vector},
     {"conv(b_std=0.2) relu avg_pool conv gelu flatten dense", held_image},
     {"conv(strides=2) relu max_pool sum_pool(window=2,strides=1,padding=SAME) flatten dense", held_image},
     {"conv(padding=CIRCULAR, kernel=5) relu global_avg_pool dense", held_image},

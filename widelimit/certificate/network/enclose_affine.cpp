@@ -20,27 +20,6 @@ constexpr Index sample_rows = 1024;
 /// Weights that an engine with memory of its own takes to float64 at a time: half a gigabyte.
 constexpr Index engine_tile_weights = Index{1} << 26;
 
-double mapped(WeightMap map, double w) {
-  return map == WeightMap::itself ? w : map == WeightMap::modulus ? std::abs(w) : w * w;
-}
-
-/// Columns [first, first + width) of the weights in float64, each through `map`.
-template <WeightMap Map, std::floating_point T>
-void take_columns(const WeightSlot& slot, const Weights<T>& weights, const Weights<T>* minus, Index first, Index width,
-                  std::vector<double>& tile) {
-  tile.resize(static_cast<std::size_t>(slot.fan_in * width));
-  double* to = tile.data();
-  for (Index i = 0; i < slot.fan_in; ++i) {
-    const T* from = weights.w.data() + i * slot.fan_out + first;
-    if (minus == nullptr) {
-      for (Index j = 0; j < width; ++j) *to++ = mapped(Map, static_cast<double>(from[j]));
-      continue;
-    }
-    const T* less = minus->w.data() + i * slot.fan_out + first;
-    for (Index j = 0; j < width; ++j) *to++ = mapped(Map, static_cast<double>(from[j]) - static_cast<double>(less[j]));
-  }
-}
-
 /// part = w_scale·a·w. A single column needs no packing of a, which would cost as much as the product.
 void weigh_tile(const WeightSlot& slot, const double* a, Index rows, const double* w, Index columns, double* part) {
   if (columns > 1) {
@@ -53,70 +32,69 @@ void weigh_tile(const WeightSlot& slot, const double* a, Index rows, const doubl
 }
 
 /// z = w_scale·a·map(W) in host memory, tile by tile.
-template <WeightMap Map, std::floating_point T>
-void product_by_tiles(const WeightSlot& slot, const Weights<T>& weights, const Weights<T>* minus,
-                      const Tensor<double>& a, Tensor<double>& z, const Engine& engine) {
+template <std::floating_point T>
+void product_by_tiles(const WeightSlot& slot, WeightColumns<T> weights, WeightMap map, const Tensor<double>& a,
+                      Tensor<double>& z, const Engine& engine) {
   const Index width = std::clamp<Index>(tile_weights / slot.fan_in, 1, std::min(widest_tile, slot.fan_out));
   const Index tiles = (slot.fan_out + width - 1) / width;
+  const auto passes = enclosures_of(engine);
   const double* const from = a.data();
   double* const to = z.data();
   const auto one = [&](Index tile) {
-    const Index first = tile * width;
-    const Index columns = std::min(width, slot.fan_out - first);
-    std::vector<double> w;
-    take_columns<Map>(slot, weights, minus, first, columns, w);
-    std::vector<double> part(static_cast<std::size_t>(std::min(sample_rows, a.rows()) * columns));
+    WeightColumns<T> columns = weights;
+    columns.first = tile * width;
+    columns.width = std::min(width, slot.fan_out - columns.first);
+    std::vector<double> w(usize(slot.fan_in * columns.width));
+    passes->take_columns(map, columns, w.data());
+    std::vector<double> part(usize(std::min(sample_rows, a.rows()) * columns.width));
     for (Index row = 0; row < a.rows(); row += sample_rows) {
       const Index rows = std::min(sample_rows, a.rows() - row);
-      weigh_tile(slot, from + row * slot.fan_in, rows, w.data(), columns, part.data());
+      weigh_tile(slot, from + row * slot.fan_in, rows, w.data(), columns.width, part.data());
       for (Index i = 0; i < rows; ++i) {
-        std::copy_n(part.data() + i * columns, columns, to + (row + i) * slot.fan_out + first);
+        std::copy_n(part.data() + i * columns.width, columns.width, to + (row + i) * slot.fan_out + columns.first);
       }
     }
   };
   engine.for_each(tiles, one);
 }
 
-/// The same in the memory of an engine: weights are there, and are taken to float64 there.
-template <WeightMap Map, std::floating_point T>
-void product_on_engine(const WeightSlot& slot, const Weights<T>& weights, const Weights<T>* minus,
-                       const Tensor<double>& a, Tensor<double>& z, const Engine& engine) {
+/// The same in the memory of an engine, where the weights are, and are taken to float64.
+template <std::floating_point T>
+void product_on_engine(const WeightSlot& slot, WeightColumns<T> columns, WeightMap map, const Tensor<double>& a,
+                       Tensor<double>& z, const Engine& engine) {
   const auto& layers = layers_of<double>(engine);
-  const auto& own = layers_of<T>(engine);
   const MatrixView<const double> from = a.read(layers);
   const MatrixView<double> to = z.write(layers);
-  if constexpr (std::is_same_v<T, double> && Map == WeightMap::itself) {
-    if (minus == nullptr) {
-      return layers->product(slot.w_scale, Transpose::no, from, Transpose::no, weights.read(slot, layers), 0, to);
-    }
+  const auto multiply = [&](const double* w) {
+    layers->product(slot.w_scale, Transpose::no, from, Transpose::no, {w, slot.fan_in, columns.width, columns.width}, 0,
+                    {to.data + columns.first, to.rows, columns.width, slot.fan_out});
+  };
+  if constexpr (std::is_same_v<T, double>) {
+    columns.width = slot.fan_out;
+    if (map == WeightMap::itself && columns.minus == nullptr) return multiply(columns.w);
   }
   const auto passes = enclosures_of(engine);
   const Index width = std::clamp<Index>(engine_tile_weights / slot.fan_in, 1, slot.fan_out);
   auto tile = Values<double>::unset(usize(slot.fan_in * width));
   double* const w = tile.write(layers);
-  WeightColumns<T> columns{.w = weights.w.read(own),
-                           .minus = minus == nullptr ? nullptr : minus->w.read(own),
-                           .rows = slot.fan_in,
-                           .cols = slot.fan_out};
-  for (Index first = 0; first < slot.fan_out; first += width) {
-    columns.first = first;
-    columns.width = std::min(width, slot.fan_out - first);
-    passes->take_columns(Map, columns, w);
-    layers->product(slot.w_scale, Transpose::no, from, Transpose::no, {w, slot.fan_in, columns.width, columns.width}, 0,
-                    {to.data + first, to.rows, columns.width, slot.fan_out});
+  for (columns.first = 0; columns.first < slot.fan_out; columns.first += width) {
+    columns.width = std::min(width, slot.fan_out - columns.first);
+    passes->take_columns(map, columns, w);
+    multiply(w);
   }
 }
 
 /// z = w_scale·a·map(W).
-template <WeightMap Map, std::floating_point T>
-void weigh_mapped(const WeightSlot& slot, const Weights<T>& weights, const Weights<T>* minus, const Tensor<double>& a,
-                  Tensor<double>& z, const Engine& engine) {
+template <std::floating_point T>
+void weigh_mapped(const WeightSlot& slot, const Weights<T>& weights, const Weights<T>* minus, WeightMap map,
+                  const Tensor<double>& a, Tensor<double>& z, const Engine& engine) {
   z.resize(a.count(), {a.shape().height, a.shape().width, slot.fan_out});
   if (a.rows() == 0) return;
+  const WeightColumns<T> columns = columns_where(slot, weights, minus, engine);
   if (layers_of<double>(engine) != nullptr) {
-    product_on_engine<Map>(slot, weights, minus, a, z, engine);
+    product_on_engine(slot, columns, map, a, z, engine);
   } else {
-    product_by_tiles<Map>(slot, weights, minus, a, z, engine);
+    product_by_tiles(slot, columns, map, a, z, engine);
   }
 }
 
@@ -162,7 +140,7 @@ double product_underflow(const WeightSlot& slot) {
 template <std::floating_point T>
 void affine_centre(const WeightSlot& slot, const Weights<T>& weights, const Weights<T>* minus, const Tensor<double>& a,
                    Tensor<double>& z, const Engine& engine) {
-  weigh_mapped<WeightMap::itself>(slot, weights, minus, a, z, engine);
+  weigh_mapped(slot, weights, minus, WeightMap::itself, a, z, engine);
   add_bias(scaled_bias(slot, weights, minus), z, engine);
 }
 
@@ -176,10 +154,10 @@ void enclose_affine(const WeightSlot& slot, const Weights<T>& weights, const Wei
   passes->widen(g, {read_where(centre, engine), radius == nullptr ? nullptr : read_where(*radius, engine)},
                 reach.size(), write_where(reach, engine));
   const Tensor<double> bias = scaled_bias(slot, weights, minus);
-  weigh_mapped<WeightMap::modulus>(slot, weights, minus, reach, z.radius, engine);
+  weigh_mapped(slot, weights, minus, WeightMap::modulus, reach, z.radius, engine);
   passes->round_up(g, product_underflow(slot), bias_where(bias, engine), z.radius.rows(), slot.fan_out,
                    update_where(z.radius, engine));
-  weigh_mapped<WeightMap::itself>(slot, weights, minus, centre, z.centre, engine);
+  weigh_mapped(slot, weights, minus, WeightMap::itself, centre, z.centre, engine);
   add_bias(bias, z.centre, engine);
 }
 
@@ -187,7 +165,7 @@ template <std::floating_point T>
 Tensor<double> unit_radius_linf(const WeightSlot& slot, const Weights<T>& weights, const Weights<T>* minus,
                                 const Tensor<double>& reach, const Engine& engine) {
   Tensor<double> unit;
-  weigh_mapped<WeightMap::modulus>(slot, weights, minus, reach, unit, engine);
+  weigh_mapped(slot, weights, minus, WeightMap::modulus, reach, unit, engine);
   enclosures_of(engine)->round_up(summation_error(slot.fan_in), product_underflow(slot), nullptr, unit.rows(),
                                   slot.fan_out, update_where(unit, engine));
   return unit;
@@ -200,7 +178,7 @@ Tensor<double> unit_radius_l2(const WeightSlot& slot, const Weights<T>& weights,
   const double g = summation_error(slot.fan_in);
   const double least = std::sqrt(product_underflow(slot));
   Tensor<double> unit;
-  weigh_mapped<WeightMap::square>(slot, weights, minus, reach, unit, engine);
+  weigh_mapped(slot, weights, minus, WeightMap::square, reach, unit, engine);
   for (double& value : unit.values()) value = std::sqrt(slot.w_scale * value) * (1 + 2 * g) + least;
   return unit;
 }

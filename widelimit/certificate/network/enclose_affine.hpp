@@ -10,6 +10,20 @@
 
 namespace widelimit {
 
+/// The weights of a layer, less those of `minus` where there are any, where an engine works: all columns.
+template <std::floating_point T>
+[[nodiscard]] WeightColumns<T> columns_where(const WeightSlot& slot, const Weights<T>& weights, const Weights<T>* minus,
+                                             const Engine& engine) {
+  const auto& layers = layers_of<T>(engine);
+  const auto numbers = [&](const Weights<T>& any) { return layers ? any.w.read(layers) : any.w.data(); };
+  return {.w = numbers(weights),
+          .minus = minus == nullptr ? nullptr : numbers(*minus),
+          .rows = slot.fan_in,
+          .cols = slot.fan_out,
+          .first = 0,
+          .width = slot.fan_out};
+}
+
 /// z = w_scale·aW + b_scale·b for all a enclosed: centre through W, radius through |W|, with g of (fan_in) terms
 ///   radius = w_scale·(radius + g·|centre|)|W| + g·|b_scale·b|, and (1 + 2g) times that,
 /// which holds all rounding of both products. A radius that is null is 0: then that of z is its rounding. W and b are

@@ -18,15 +18,12 @@ template <std::floating_point T>
 Tensor<double> moved_by_columns(const WeightSlot& slot, const Weights<T>& weights, const Weights<T>* minus, Index c,
                                 const Tensor<double>& radius, std::span<const Index> rows, const Engine& engine) {
   const Index outputs = slot.fan_out;
-  const auto passes = enclosures_of(engine);
   Tensor<double> distance;
   distance.resize(slot.fan_in, {1, 1, outputs});
+  enclosures_of(engine)->column_distances(columns_where(slot, weights, minus, engine), c,
+                                          write_where(distance, engine));
   Tensor<double> moved(std::ssize(rows), {1, 1, outputs});
-  WeightColumns<T> columns{.rows = slot.fan_in, .cols = outputs, .width = outputs};
   if (const auto& layers = layers_of<double>(engine)) {
-    columns.w = weights.w.read(layers_of<T>(engine));
-    if (minus != nullptr) columns.minus = minus->w.read(layers_of<T>(engine));
-    passes->column_distances(columns, c, distance.write(layers).data);
     Tensor<double> some;
     some.resize(std::ssize(rows), radius.shape());
     layers->take_rows(radius.read(layers).data, slot.fan_in, rows, some.write(layers).data);
@@ -34,9 +31,6 @@ Tensor<double> moved_by_columns(const WeightSlot& slot, const Weights<T>& weight
                     moved.write(layers));
     return moved;
   }
-  columns.w = weights.w.data();
-  if (minus != nullptr) columns.minus = minus->w.data();
-  passes->column_distances(columns, c, distance.data());
   for (std::size_t i = 0; i < rows.size(); ++i) {
     host::multiply(slot.w_scale, Transpose::yes, distance.matrix(), {radius.sample(rows[i]), usize(slot.fan_in)}, 0,
                    {moved.sample(static_cast<Index>(i)), usize(outputs)});
