@@ -171,7 +171,8 @@ int start(int argc, char** argv) {
   app.add_option("--backend", asked.backend)->capture_default_str();
   app.add_option("--rows", asked.given_rows, "20,000; train: 128, ntk: 2,048")->check(CLI::Range(2, 200'000));
   app.add_option("--cols", asked.cols)->check(CLI::Range(1, 100'000))->capture_default_str();
-  app.add_option("--width", asked.width, "train: 10,000, ntk: 2,048")->check(CLI::Range(1, 100'000));
+  app.add_option("--width", asked.width, "train: 10,000, ntk: 2,048; certificates: of trained networks, alone")
+      ->check(CLI::Range(1, 1'000'000));
   app.add_option("--python", asked.python, "ntk: a Python with PyTorch, for the peer");
   app.add_option("--peers", asked.peers, "ntk: the folder of its script")->capture_default_str();
   app.add_option("--repeats", asked.repeats)->check(CLI::Range(1, 1000))->capture_default_str();
@@ -193,6 +194,7 @@ int start(int argc, char** argv) {
     if (asked.work == "certificates") {
       CertificateSizes sizes{.repeats = asked.repeats};
       if (asked.given_rows) sizes = {asked.rows, std::max<Index>(1, asked.rows / 6), 8, asked.repeats};
+      sizes.width = asked.width;
       return certificates(*engine, asked.network, sizes) ? 0 : 1;
     }
     if (asked.work == "graphs") return graphs(*engine, asked.rows, asked.repeats) ? 0 : 1;

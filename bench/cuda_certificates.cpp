@@ -1,14 +1,17 @@
 // Certificates on an NVIDIA device beside those of the processor, with the tangent kernels of EQ's network, of one with
-// biases and of one with frozen layers. Radii are compared first; a method whose radii differ is not timed.
+// biases and of one with frozen layers, and of EQ's network itself at finite width. Radii are compared first; a method
+// whose radii differ is not timed.
 
 #include "bench/cuda_certificates.hpp"
 
 #include "bench/measure.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/random.hpp"
+#include "widelimit/certificate/network/network_certificate.hpp"
 #include "widelimit/certificate/statistics.hpp"
 #include "widelimit/data/request.hpp"
 #include "widelimit/engine/select.hpp"
+#include "widelimit/finite/training/train.hpp"
 #include "widelimit/kernel/gram_matrix.hpp"
 #include "widelimit/machine/model.hpp"
 
@@ -95,6 +98,16 @@ constexpr Case cases[] = {
     {"convex, l2", CertificateMethod::convex, false, Norm::l2, false, true},
 };
 
+/// Of radii, relative to the larger of two.
+double largest_difference(const Certificates& here, const Certificates& there) {
+  double difference = 0;
+  for (std::size_t k = 0; k < here.radius.size(); ++k) {
+    const double largest = std::max(here.radius[k], there.radius[k]);
+    if (largest > 0) difference = std::max(difference, std::abs(here.radius[k] - there.radius[k]) / largest);
+  }
+  return difference;
+}
+
 /// False where radii differ.
 bool compare(std::string_view network, const Digits& data, const Engine& engine, const Engine& processor,
              const CertificateSizes& sizes) {
@@ -116,12 +129,8 @@ bool compare(std::string_view network, const Digits& data, const Engine& engine,
       return certify(model, data.test.view().part(0, count), std::span(data.test.labels).first(usize(count)), options,
                      on);
     };
-    const Certificates here = certified(engine), there = certified(processor);
-    double difference = 0;
-    for (std::size_t k = 0; k < here.radius.size(); ++k) {
-      const double largest = std::max(here.radius[k], there.radius[k]);
-      if (largest > 0) difference = std::max(difference, std::abs(here.radius[k] - there.radius[k]) / largest);
-    }
+    const Certificates there = certified(processor);
+    const double difference = largest_difference(certified(engine), there);
     // A place of the grid; of convex, whose squares the processor sums in float32, a few.
     const double allowed = (one.method == CertificateMethod::convex ? 8 : 1.001) * options.tolerance;
     if (!(difference <= allowed)) {
@@ -145,13 +154,79 @@ bool compare(std::string_view network, const Digits& data, const Engine& engine,
   return agree;
 }
 
+TrainedNetwork trained_network(const Digits& data, Index width, bool centred, const Engine& engine) {
+  Matrix<double> signs(data.train.count(), 1);
+  for (Index i = 0; i < signs.rows(); ++i) signs(i, 0) = data.train.labels[usize(i)] == 1 ? 1 : -1;
+  TrainOptions options;
+  options.width = width;
+  options.loss.kind = LossKind::hinge;
+  options.rate = 50 / static_cast<double>(data.train.count());
+  options.batch = std::min<Index>(64, data.train.count());
+  options.steps = 100;
+  options.centred = centred;
+  options.precision = Precision::f32;
+  options.look = false;
+  return train(Network::parse("eq2"), {.x = data.train.view(), .y = signs.view()}, options, engine);
+}
+
+struct NetworkCase {
+  const char* name;
+  bool centred = false;
+  bool boxed = false;
+  Norm norm = Norm::linf;
+  bool attacked = false;
+};
+constexpr NetworkCase network_cases[] = {{"linf"},
+                                         {"linf, box", false, true},
+                                         {"l2", false, false, Norm::l2},
+                                         {"f - f0", true},
+                                         {"linf, attack", false, false, Norm::linf, true}};
+
+/// EQ's network after a hundred steps, by intervals. False where radii differ.
+bool compare_networks(Index width, const Digits& data, const Engine& engine, const Engine& processor,
+                      const CertificateSizes& sizes) {
+  const Index tests = std::min(sizes.tests, data.test.count());
+  fmt::print("Certificates of a network of width {} on {}; {} threads beside; one run each after a first one\n", width,
+             data.train.name, processor.threads());
+  fmt::print("{:>18} {:>7} {:>12} {:>10} {:>10} {:>8} {:>20}\n", "ball", "points", "mean radius", "cpu s", "device s",
+             "ratio", "largest difference");
+  bool agree = true;
+  for (const NetworkCase& one : network_cases) {
+    const TrainedNetwork trained = trained_network(data, width, one.centred, engine);
+    CertifyOptions options{.norm = one.norm, .method = CertificateMethod::interval, .tolerance = 1e-4};
+    if (one.boxed) options.box = Box{};
+    if (one.attacked) options.attack = AttackOptions{};
+    const Index count = one.boxed || one.attacked ? std::min(tests, sizes.convex_tests) : tests;
+    const auto certified = [&](const Engine& on) {
+      return certify_network(trained, data.test.view().part(0, count), std::span(data.test.labels).first(usize(count)),
+                             options, on);
+    };
+    const Certificates there = certified(processor);
+    const double difference = largest_difference(certified(engine), there);
+    if (!(difference <= 1.001 * options.tolerance)) {
+      fmt::print("{:>18} ANSWERS DIFFER by {:.1e} of themselves; not timed\n", one.name, difference);
+      agree = false;
+      continue;
+    }
+    const double device = seconds_of([&] { return certified(engine); });
+    const double host = there.seconds + there.attack_seconds;
+    fmt::print("{:>18} {:>7} {:>12.5g} {:>10.4f} {:>10.4f} {:>7.1f}x {:>20.1e}\n", one.name, count,
+               statistics(there).mean, host, device, host / device, difference);
+  }
+  return agree;
+}
+
 }  // namespace
 
 bool certificates(const Engine& engine, const std::string& only, const CertificateSizes& sizes) {
   const Digits data = digits(sizes);
   const auto processor = make_engine("cpu");
+  if (sizes.width) return compare_networks(*sizes.width, data, engine, *processor, sizes);
   if (!only.empty()) return compare(only, data, engine, *processor, sizes);
   bool agree = true;
+  for (const Index width : {Index{1000}, Index{100'000}}) {
+    agree = compare_networks(width, data, engine, *processor, sizes) && agree;
+  }
   for (const std::string_view network : networks) agree = compare(network, data, engine, *processor, sizes) && agree;
   return agree;
 }

@@ -160,10 +160,8 @@ RadiusRow network_row(const Setting& setting, const Table2Choice& choice, const 
   if (!trained.summary.finished()) fail(Code::numerical, "width {}: {}", width, trained.summary.message);
   if (!centred) trained.start = Parameters<float>{};  // without its start a wide network takes half the memory
   const Dataset& test = *pair.data.test;
-  // Networks of finite width are certified on the processor, wherever they were trained.
-  const Engine& processor = setting.engine.name() == "cpu" ? setting.engine : all_processors();
   RadiusRow row = row_of(certify_network(trained, test.view(), test.labels,
-                                         table2_certificate(setting, CertificateMethod::interval), processor),
+                                         table2_certificate(setting, CertificateMethod::interval), setting.engine),
                          few);
   row.train_seconds = trained.summary.seconds;
   return row;

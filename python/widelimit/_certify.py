@@ -85,7 +85,7 @@ def certify(
     radius: only decide whether this radius is certified, which is cheaper: the result is it, or 0.
     attack: True to look for inputs nearby that have another class, or {'steps': …, 'restarts': …, 'seed': …}.
     tolerance: of the search, 1e-3 unless said: a radius may be less by this part than what the method can prove.
-    backend: 'cpu' (the default), or an NVIDIA device such as 'cuda:0' for models; trained networks need 'cpu'.
+    backend: 'cpu' (the default), or an NVIDIA device such as 'cuda:0'.
 
     A Model that divides each sample by its own norm has radii of the scaled samples only.
 

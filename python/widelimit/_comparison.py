@@ -54,6 +54,7 @@ def monte_carlo_kernel(
     draws: int | None = None,
     seed: int | None = None,
     ntk: bool | None = None,
+    backend: str = "cpu",
     threads: int | None = None,
     channels_first: bool | None = None,
 ) -> MonteCarlo:
@@ -61,7 +62,7 @@ def monte_carlo_kernel(
 
     An independent check of the limit, and the only answer for networks whose limit has no closed form (max_pool).
     width: hidden units or channels; draws: independent networks; ntk=False leaves out the costlier tangent kernel.
-    channels_first: as in kernel.
+    channels_first: as in kernel. backend: 'cpu', or an NVIDIA device such as 'cuda:0', with the same random numbers.
     The finite width also biases the mean by O(1/width), which the standard error does not count.
 
     >>> import numpy as np, widelimit as wl
@@ -71,6 +72,8 @@ def monte_carlo_kernel(
     True
     """
     network = as_network(net)
-    first = as_images(network, x1, "x1", channels_first)
-    second = None if x2 is None else as_images(network, x2, "x2", channels_first)
-    return MonteCarlo(*_core.monte_carlo_kernel(network, first, second, width, draws, seed, ntk, usable(threads)))
+    first = as_images(network, x1, "x1", channels_first, backend)
+    second = None if x2 is None else as_images(network, x2, "x2", channels_first, backend)
+    return MonteCarlo(
+        *_core.monte_carlo_kernel(network, first, second, width, draws, seed, ntk, backend, usable(threads))
+    )

@@ -77,6 +77,9 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         DeviceCase{"Kernel", {"kernel", "--network", "fc:2", "--limit", "60", "--out", "k.npz"}},
         DeviceCase{"Images", {"kernel", "--network", "cntk:2(readout=flatten)", "--limit", "12", "--out", "k.npz"}},
+        DeviceCase{"MonteCarlo",
+                   {"kernel", "--network", "dense relu dense", "--method", "monte-carlo", "--width", "32", "--draws",
+                    "4", "--limit", "12", "--out", "k.npz"}},
         DeviceCase{"Rbf", {"kernel", "--classical", "rbf(gamma=0.01)", "--limit", "60", "--out", "k.npz"}},
         DeviceCase{"Laplace", {"kernel", "--classical", "laplace(gamma=0.01)", "--limit", "60", "--out", "k.npz"}},
         DeviceCase{"Polynomial", {"kernel", "--classical", "polynomial(degree=2)", "--limit", "60", "--out", "k.npz"}},
@@ -141,6 +144,29 @@ TEST(DeviceProgram, CertifiesNetworksWithBiasesAndFrozenLayers) {
     ASSERT_EQ(here.size(), there.size());
     for (std::size_t k = 0; k < here.size(); ++k) {
       EXPECT_NEAR(here[k].get<double>(), there[k].get<double>(), 0.005 * there[k].get<double>()) << network;
+    }
+  }
+}
+
+/// Radii of trained networks of finite width, but for a place of their grid, with the engine in the record.
+TEST(DeviceProgram, CertifiesTrainedNetworks) {
+  const Folder folder;
+  for (const char* loss : {"hinge", "softmax"}) {
+    const Finished trained =
+        folder.widelimit({"train", "--network", "fc:1", "--width", "40", "--train", "digits", "--classes", "3,8",
+                          "--limit", "60", "--scale", "unit", "--loss", loss, "--steps", "30", "--out", "n.h5"});
+    ASSERT_EQ(trained.status, 0) << trained.err;
+    const Words certify{"certify", "--model", "n.h5", "--test",   "digits", "--classes",
+                        "3,8",     "--limit", "8",    "--attack", "--json"};
+    const Finished expected = folder.widelimit(certify), found = folder.run(on_device(certify));
+    ASSERT_EQ(expected.status, 0) << expected.err;
+    ASSERT_EQ(found.status, 0) << found.err;
+    EXPECT_EQ(found.record().at("backend").at("name"), "cuda:0");
+    const Json here = found.record().at("results").at("methods").at(0).at("radius");
+    const Json there = expected.record().at("results").at("methods").at(0).at("radius");
+    ASSERT_EQ(here.size(), there.size());
+    for (std::size_t k = 0; k < here.size(); ++k) {
+      EXPECT_NEAR(here[k].get<double>(), there[k].get<double>(), 0.0011 * there[k].get<double>()) << loss;
     }
   }
 }

@@ -35,12 +35,12 @@ TEST(Cuda, DeviceIsThere) {
 
 int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
-  // Tests of other engines have their own program; certificates of networks of finite width, and ranges on the host,
-  // are the processor's. `Soundness` asks the processor a million times, `SoundnessOn` a device as often as it needs.
+  // Tests of other engines have their own program; ranges on the host are the processor's. `Soundness` asks the
+  // processor a million times, `SoundnessOn` a device as often as it needs.
   if (GTEST_FLAG_GET(filter) == "*") {
     GTEST_FLAG_SET(filter,
                    "-*cpu*:*reference*:*opaque*:*emulated*:Planes*:GraphDigits*:GraphThreads*:GraphLimit*:Quadrature*:"
-                   "NearParallel*:LoadedBytes*:BlasLibrary*:NetworkCertificate*:NetworkAttack*:NetworkBounds*:Ranges*:"
+                   "NearParallel*:LoadedBytes*:BlasLibrary*:Ranges*:"
                    "Soundness.*");
   }
   const bool named = std::getenv("WIDELIMIT_TEST_ENGINE") != nullptr;

@@ -290,6 +290,7 @@ class HostDevice final : public cuda::Device {
   [[nodiscard]] cuda::PlaceDevice& places() override { return *places_; }
   [[nodiscard]] LayerPasses<float>& single_layers() override { return *single_layers_; }
   [[nodiscard]] LayerPasses<double>& double_layers() override { return *double_layers_; }
+  [[nodiscard]] EnclosurePasses& enclosures() override { return *enclosures_; }
 
  private:
   [[nodiscard]] EngineMatrix matrix(const Array& a) const { return *cpu_.over(any_view(a)); }
@@ -306,6 +307,7 @@ class HostDevice final : public cuda::Device {
   std::shared_ptr<Transfers> transfers_;
   std::unique_ptr<LayerPasses<float>> single_layers_ = make_host_layers<float>(*transfers_);
   std::unique_ptr<LayerPasses<double>> double_layers_ = make_host_layers<double>(*transfers_);
+  std::unique_ptr<EnclosurePasses> enclosures_ = make_host_enclosures(*transfers_);
 };
 
 void HostDevice::split_digits(const Array& unit, const cuda::DigitRows& to) {

@@ -2,6 +2,7 @@
 
 #include "widelimit/engine/cpu/algebra/cpu_algebra.hpp"
 #include "widelimit/engine/cuda/layers/machine_passes.hpp"
+#include "widelimit/engine/enclosure/machine_enclosures.hpp"
 
 #include <cstring>
 
@@ -83,5 +84,9 @@ std::unique_ptr<LayerPasses<T>> make_host_layers(Transfers& transfers) {
 
 template std::unique_ptr<LayerPasses<float>> make_host_layers(Transfers&);
 template std::unique_ptr<LayerPasses<double>> make_host_layers(Transfers&);
+
+std::unique_ptr<EnclosurePasses> make_host_enclosures(Transfers& transfers) {
+  return std::make_unique<MachineEnclosures<HostMachine>>(HostMachine(transfers));
+}
 
 }  // namespace widelimit::test

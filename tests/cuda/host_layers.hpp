@@ -1,6 +1,6 @@
 #pragma once
 
-#include "widelimit/engine/layers.hpp"
+#include "widelimit/engine/enclosures.hpp"
 
 #include <cstddef>
 #include <memory>
@@ -18,5 +18,6 @@ struct Transfers {
 /// Layers on the host: the same passes as on a device, one number after the other.
 template <std::floating_point T>
 [[nodiscard]] std::unique_ptr<LayerPasses<T>> make_host_layers(Transfers& transfers);
+[[nodiscard]] std::unique_ptr<EnclosurePasses> make_host_enclosures(Transfers& transfers);
 
 }  // namespace widelimit::test

@@ -9,7 +9,9 @@
 #include <concepts>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
+#include <string_view>
 
 namespace widelimit {
 
@@ -21,10 +23,12 @@ struct ScalarFunction {
   Phi phi = Phi::relu;
   double slope = 0;
   double gamma = 0;
-  std::int32_t degree = 0;
+  Index degree = 0;
   std::int32_t coefficients = 0;
   std::array<double, most_coefficients> coef = {};  ///< lowest power first
 };
+/// Nothing where only the host can evaluate φ: a function of the user's own, a polynomial of more coefficients.
+[[nodiscard]] std::optional<ScalarFunction> scalar_function(const Activation& activation);
 
 /// Windows that slide over a grid of positions: output (i, j) reads, at place (r, c), the position
 /// (i·row_stride + r − rows_before, j·col_stride + c − cols_before), which wraps around or may lie outside.
@@ -165,14 +169,21 @@ class LayerPasses {
   virtual void mirror_upper(MatrixView<T> kernel) = 0;
 };
 
-/// The layers of an engine in both precisions; they keep the engine's memory alive.
+class EnclosurePasses;
+
+/// The layers of an engine in both precisions, and its enclosures; they keep the engine's memory alive.
 struct EngineLayers {
   std::shared_ptr<LayerPasses<float>> f32;
   std::shared_ptr<LayerPasses<double>> f64;
+  std::shared_ptr<EnclosurePasses> enclosures;
 };
 
 /// Null where the engine has none.
 template <std::floating_point T>
 [[nodiscard]] const std::shared_ptr<LayerPasses<T>>& layers_of(const Engine& engine);
+
+/// Error{usage} unless the engine is the processor's or has layers: `work` ("Monte-Carlo kernels") needs networks of
+/// finite width, which others do not compute themselves, and a record must not name one that did not.
+void require_layers(const Engine& engine, std::string_view work);
 
 }  // namespace widelimit

@@ -35,6 +35,30 @@ struct Estimate {
   Matrix<double> ntk;
 };
 
+/// c = alpha·a1·a2ᵀ, samples as rows. On an engine with layers the factors stay there, and `symmetric` makes entries
+/// below the diagonal those above it, which its products need not do.
+Matrix<double> inner_products(double alpha, const Tensor<double>& a1, const Tensor<double>& a2, bool symmetric,
+                              const Engine& engine) {
+  Matrix<double> c(a1.count(), a2.count());
+  const Index entries = c.rows() * c.cols();
+  if (entries == 0) return c;
+  const auto rows = [](const Tensor<double>& a, const double* numbers) {
+    return MatrixView<const double>{numbers, a.count(), a.shape().size(), a.shape().size()};
+  };
+  if (const auto& layers = layers_of<double>(engine)) {
+    auto held = Values<double>::unset(usize(entries));
+    const MatrixView<double> to{held.write(layers), c.rows(), c.cols(), c.cols()};
+    layers->product(alpha, Transpose::no, rows(a1, a1.read(layers).data), Transpose::yes,
+                    rows(a2, a2.read(layers).data), 0, to);
+    if (symmetric) layers->mirror_upper(to);
+    layers->download(to.data, entries, c.data());
+    return c;
+  }
+  engine.algebra().host_product(alpha, Transpose::no, rows(a1, a1.data()), Transpose::yes, rows(a2, a2.data()), 0,
+                                c.view());
+  return c;
+}
+
 /// E[f f'] given all but the readout: where the network ends in a dense layer, the expectation over its weights is
 /// w²⟨a,a'⟩/C + b²; elsewhere the mean of f_k f'_k over the output channels.
 Matrix<double> output_covariance(const Architecture& architecture, const Trace<double>& t1, const Trace<double>& t2,
@@ -47,12 +71,7 @@ Matrix<double> output_covariance(const Architecture& architecture, const Trace<d
   const Tensor<double>& a2 = representation(t2);
   const WeightSlot mean{.fan_in = 0, .fan_out = 0, .w_scale = 1.0 / std::sqrt(static_cast<double>(a1.shape().size()))};
   const WeightSlot& readout = dense ? architecture.slots.back() : mean;
-  Matrix<double> covariance(a1.count(), a2.count());
-  const auto rows = [](const Tensor<double>& a) {
-    return MatrixView<const double>{a.data(), a.count(), a.shape().size(), a.shape().size()};
-  };
-  engine.algebra().host_product(readout.w_scale * readout.w_scale, Transpose::no, rows(a1), Transpose::yes, rows(a2), 0,
-                                covariance.view());
+  Matrix<double> covariance = inner_products(readout.w_scale * readout.w_scale, a1, a2, &t1 == &t2, engine);
   for (Index i = 0; i < covariance.rows() * covariance.cols(); ++i) {
     covariance.data()[i] += readout.b_scale * readout.b_scale;
   }
@@ -105,22 +124,32 @@ void finish(EntryMoments& moments, Matrix<double>& mean, Matrix<double>& error, 
   }
 }
 
-/// Draws run in parallel by teams; their results are added in the order of the draws, so that the sum does not know
-/// how many threads there were.
+/// Draws run in parallel by teams, or one after the other where an engine holds the networks in its own memory; their
+/// results are added in the order of the draws, so that the sum does not know how many threads there were.
 MonteCarloGram average(const Problem& problem, const MonteCarloOptions& options, const Engine& engine) {
   const Interruptible interruptible(options.progress);
   EntryMoments nngp(problem.x1.count(), problem.x2.count());
   EntryMoments ntk(problem.x1.count(), problem.x2.count());
   const Random seeds(options.seed, draw_stream);
-  const Index team = engine.threads();
+  const auto& layers = layers_of<double>(engine);
+  const Index team = layers ? 1 : engine.threads();
+  if (layers) {  // samples go there once: copies of them stay there
+    (void)problem.x1.read(layers);
+    if (!problem.symmetric) (void)problem.x2.read(layers);
+  }
   ProgressTicker ticker(options.progress, options.draws, "networks");
   SharedProgress shared(options.progress, options.draws, "networks");
   for (Index first = 0; first < options.draws; first += team) {
     std::vector<Estimate> estimates(static_cast<std::size_t>(std::min(team, options.draws - first)));
-    engine.for_each(std::ssize(estimates), [&](Index k) {
+    const auto draw = [&](Index k) {
       const std::uint64_t seed = seeds.bits(static_cast<std::uint64_t>(first + k));
       estimates[usize(k)] = estimate(problem, seed, engine, shared.get());
-    });
+    };
+    if (layers) {
+      draw(0);  // all threads draw its weights
+    } else {
+      engine.for_each(std::ssize(estimates), draw);
+    }
     for (const Estimate& one : estimates) {
       nngp.add(one.nngp);
       if (problem.ntk) ntk.add(one.ntk);
@@ -137,7 +166,7 @@ MonteCarloGram average(const Problem& problem, const MonteCarloOptions& options,
 
 MonteCarloGram monte_carlo_gram(const Network& network, const SampleView& x1, const SampleView& x2,
                                 const MonteCarloOptions& options, const Engine& engine) {
-  require_cpu(engine, "Monte-Carlo kernels");
+  require_layers(engine, "Monte-Carlo kernels");
   if (options.draws < 2) {
     fail(Code::usage, "draws = {}: a standard error needs at least 2 networks", options.draws);
   }

@@ -32,7 +32,8 @@ struct MonteCarloGram {
 /// variance of the readout), otherwise the mean of f_k f'_k over the output channels; ntk is the empirical tangent
 /// kernel of one scalar output, or of the outputs summed with random signs. Where x2 is x1 itself (the same memory),
 /// samples share their dropout masks and both matrices are exactly symmetric, as in a symmetric Gram matrix. The result
-/// does not depend on the number of threads, to the bit. Error{usage} for an engine other than the processor.
+/// does not depend on the number of threads, to the bit; engines with layers differ from the processor by rounding.
+/// Error{usage} for other engines.
 [[nodiscard]] MonteCarloGram monte_carlo_gram(const Network& network, const SampleView& x1, const SampleView& x2,
                                               const MonteCarloOptions& options,
                                               const Engine& engine = all_processors());

@@ -30,7 +30,7 @@ nb::object classical(const std::string& kernel, const SampleArray& x1, const std
 /// (nngp, nngp_error, ntk, ntk_error), None in the place of what was not asked for.
 nb::tuple monte_carlo(const Network& network, const SampleArray& x1, const std::optional<SampleArray>& x2,
                       std::optional<Index> width, std::optional<Index> draws, std::optional<std::uint64_t> seed,
-                      std::optional<bool> ntk, std::optional<int> threads) {
+                      std::optional<bool> ntk, const std::string& backend, std::optional<int> threads) {
   MonteCarloOptions options;
   if (width) options.width = *width;
   if (draws) options.draws = *draws;
@@ -38,7 +38,8 @@ nb::tuple monte_carlo(const Network& network, const SampleArray& x1, const std::
   if (ntk) options.ntk = *ntk;
   MonteCarloGram result = unlocked([&](Progress* progress) {
     options.progress = progress;
-    return monte_carlo_gram(network, view_samples(x1), view_samples(x2 ? *x2 : x1), options, processor(threads));
+    return monte_carlo_gram(network, view_samples(x1), view_samples(x2 ? *x2 : x1), options,
+                            engine_of(backend, threads));
   });
   const auto tangent = [&](Matrix<double>& matrix) {
     return options.ntk ? as_array(std::move(matrix)) : nb::object(nb::none());
@@ -53,7 +54,7 @@ void bind_comparison(nb::module_& module) {
   module.def("classical_kernel", &classical, "kernel"_a, "x1"_a, "x2"_a.none(), "precision"_a.none(), "backend"_a,
              "threads"_a.none(), "Gram matrix of a classical kernel.");
   module.def("monte_carlo_kernel", &monte_carlo, "network"_a, "x1"_a, "x2"_a.none(), "width"_a.none(), "draws"_a.none(),
-             "seed"_a.none(), "ntk"_a.none(), "threads"_a.none(),
+             "seed"_a.none(), "ntk"_a.none(), "backend"_a, "threads"_a.none(),
              "(nngp, nngp_error, ntk, ntk_error) of random finite networks.");
 }
 

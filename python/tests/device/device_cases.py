@@ -218,3 +218,17 @@ def test_no_room_is_an_error_with_sizes():
     x = np.random.default_rng(0).normal(size=(12000, 2))
     with pytest.raises(wl.ResourceError, match=r"no room for 1\.07 GiB more: .* of its 1\.00 GiB are free"):
         wl.kernel("fc:1", x, backend="cuda:0", out="device")
+
+
+def test_random_and_trained_networks_of_finite_width(data):
+    x, y, _ = data
+    here = wl.monte_carlo_kernel("fc:1", x[:6], x, width=16, draws=3, seed=2, backend="cuda:0")
+    there = wl.monte_carlo_kernel("fc:1", x[:6], x, width=16, draws=3, seed=2)
+    for name in there._fields:
+        np.testing.assert_allclose(getattr(here, name), getattr(there, name), rtol=1e-9, atol=1e-11, err_msg=name)
+    classes = (y > 0).astype(int)
+    trained = wl.train("fc:1", x, classes, width=20, steps=20, loss="softmax")
+    found = wl.certify(trained, x, classes, backend="cuda:0", attack={"steps": 3})
+    expected = wl.certify(trained, x, classes, attack={"steps": 3})
+    np.testing.assert_array_equal(found.correct, expected.correct)
+    np.testing.assert_allclose(found.radius, expected.radius, rtol=1.1e-3)

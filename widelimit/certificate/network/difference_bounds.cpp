@@ -4,7 +4,7 @@
 #include "widelimit/certificate/network/network_bounds.hpp"
 
 #include <algorithm>
-#include <limits>
+#include <memory>
 #include <optional>
 
 namespace widelimit {
@@ -39,55 +39,20 @@ std::optional<Interval> slope_range(const Activation& activation) {
   }
 }
 
-Interval product_of(const Interval& slope, const Interval& d) {
-  constexpr double infinity = std::numeric_limits<double>::infinity();
-  return finite(d) ? slope * d : Interval{-infinity, infinity};
-}
-
-/// Where subtracting the two intervals says more than the difference does, it counts.
-void cut_by_subtraction(EnclosedPair& pair) {
-  for (Index i = 0; i < pair.difference.centre.size(); ++i) {
-    const Interval a = interval_around(pair.trained.centre[i], pair.trained.radius[i]);
-    const Interval b = interval_around(pair.start.centre[i], pair.start.radius[i]);
-    const Interval d = interval_around(pair.difference.centre[i], pair.difference.radius[i]);
-    const Interval subtracted = a - b;
-    if (subtracted.low <= d.low && subtracted.high >= d.high) continue;
-    set_interval({std::max(subtracted.low, d.low), std::min(subtracted.high, d.high)}, pair.difference.centre[i],
-                 pair.difference.radius[i]);
-  }
-}
-
-void subtract(EnclosedPair& pair) {
-  pair.difference.resize(pair.trained.count(), pair.trained.centre.shape());
-  for (Index i = 0; i < pair.difference.centre.size(); ++i) {
-    const Interval a = interval_around(pair.trained.centre[i], pair.trained.radius[i]);
-    const Interval b = interval_around(pair.start.centre[i], pair.start.radius[i]);
-    set_interval(a - b, pair.difference.centre[i], pair.difference.radius[i]);
-  }
-}
-
-/// The pair holds what enters φ.
-void activate_difference(const Activation& activation, const Interval& slope, EnclosedPair& pair) {
-  for (Index i = 0; i < pair.difference.centre.size(); ++i) {
-    double& c = pair.difference.centre[i];
-    double& r = pair.difference.radius[i];
-    const double a = pair.trained.centre[i];
-    const double b = pair.start.centre[i];
-    if (activation.phi == Phi::relu && a >= pair.trained.radius[i] && b >= pair.start.radius[i]) continue;
-    if (activation.phi == Phi::relu && a <= -pair.trained.radius[i] && b <= -pair.start.radius[i]) {
-      c = r = 0;
-      continue;
-    }
-    const Interval d = product_of(slope, interval_around(c, r));
-    set_interval(d, c, r);
-  }
+/// The three where an engine works, the difference to be changed.
+EnclosedPairView pair_view(EnclosedPair& pair, const Engine& engine) {
+  return {pair.trained.read(engine), pair.start.read(engine), pair.difference.update(engine)};
 }
 
 class DifferenceBounding {
  public:
   DifferenceBounding(const Architecture& architecture, const AnyParameters& trained, const AnyParameters& start,
                      const Engine& engine)
-      : architecture_(architecture), trained_(trained), start_(start), engine_(engine) {}
+      : architecture_(architecture),
+        trained_(trained),
+        start_(start),
+        engine_(engine),
+        passes_(enclosures_of(engine)) {}
 
   void pass(const Stage& stage, EnclosedPair& pair) const {
     const auto& layer = stage.layer.value;
@@ -132,13 +97,25 @@ class DifferenceBounding {
 
   void rectify_pair(const Stage& stage, const Activation& activation, EnclosedPair& pair) const {
     const auto slope = slope_range(activation);
-    if (slope) activate_difference(activation, *slope, pair);
+    if (slope) {
+      passes_->activate_difference(activation.phi, *slope, pair.difference.centre.size(), pair_view(pair, engine_));
+    }
     each_network(stage, pair);
     if (slope) {
       cut_by_subtraction(pair);
     } else {
       subtract(pair);
     }
+  }
+
+  /// Where subtracting the two intervals says more than the difference does, it counts.
+  void cut_by_subtraction(EnclosedPair& pair) const {
+    passes_->cut(pair.difference.centre.size(), pair_view(pair, engine_));
+  }
+  void subtract(EnclosedPair& pair) const {
+    pair.difference.resize(pair.trained.count(), pair.trained.centre.shape());
+    passes_->subtract(pair.difference.centre.size(),
+                      {pair.trained.read(engine_), pair.start.read(engine_), pair.difference.write(engine_)});
   }
 
   /// Layers without weights that are linear take the difference as they take a value.
@@ -159,6 +136,7 @@ class DifferenceBounding {
   const AnyParameters& trained_;
   const AnyParameters& start_;
   const Engine& engine_;
+  std::shared_ptr<EnclosurePasses> passes_;
 };
 
 }  // namespace
@@ -172,10 +150,7 @@ Enclosure enclose_affine_difference(const WeightSlot& slot, const Weights<T>& tr
   Enclosure carried;
   enclose_affine<T>(slot, trained, &start, pair.trained, moved, engine);
   enclose_affine<T>(unbiased, start, nullptr, pair.difference, carried, engine);
-  for (Index i = 0; i < moved.centre.size(); ++i) {
-    moved.centre[i] += carried.centre[i];
-    moved.radius[i] = above(moved.radius[i] + carried.radius[i] + std::abs(moved.centre[i]) * 0x1p-51);
-  }
+  enclosures_of(engine)->add_centres(carried.read(engine), moved.centre.size(), moved.update(engine));
   return moved;
 }
 

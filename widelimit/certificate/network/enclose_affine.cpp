@@ -3,6 +3,8 @@
 #include "widelimit/engine/host/host.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <type_traits>
 #include <vector>
 
 namespace widelimit {
@@ -15,22 +17,8 @@ constexpr Index tile_weights = Index{1} << 18;
 constexpr Index widest_tile = 256;
 constexpr Index sample_rows = 1024;
 
-/// Columns [first, first + width) of the weights in float64, each through `map`.
-template <std::floating_point T, typename Map>
-void take_columns(const WeightSlot& slot, const Weights<T>& weights, const Weights<T>* minus, Index first, Index width,
-                  const Map& map, std::vector<double>& tile) {
-  tile.resize(static_cast<std::size_t>(slot.fan_in * width));
-  double* to = tile.data();
-  for (Index i = 0; i < slot.fan_in; ++i) {
-    const T* from = weights.w.data() + i * slot.fan_out + first;
-    if (minus == nullptr) {
-      for (Index j = 0; j < width; ++j) *to++ = map(static_cast<double>(from[j]));
-      continue;
-    }
-    const T* less = minus->w.data() + i * slot.fan_out + first;
-    for (Index j = 0; j < width; ++j) *to++ = map(static_cast<double>(from[j]) - static_cast<double>(less[j]));
-  }
-}
+/// Weights that an engine with memory of its own takes to float64 at a time: half a gigabyte.
+constexpr Index engine_tile_weights = Index{1} << 26;
 
 /// part = w_scale·a·w. A single column needs no packing of a, which would cost as much as the product.
 void weigh_tile(const WeightSlot& slot, const double* a, Index rows, const double* w, Index columns, double* part) {
@@ -43,43 +31,104 @@ void weigh_tile(const WeightSlot& slot, const double* a, Index rows, const doubl
   for (Index i = 0; i < rows; ++i) part[i] = slot.w_scale * host::dot({a + i * slot.fan_in, size}, {w, size});
 }
 
-/// z = w_scale·a·map(W), tile by tile; finish(j) is added to every value of column j, or whatever else it makes of it.
-template <std::floating_point T, typename Map, typename Finish>
-void product_by_tiles(const WeightSlot& slot, const Weights<T>& weights, const Weights<T>* minus,
-                      const Tensor<double>& a, Tensor<double>& z, const Engine& engine, const Map& map,
-                      const Finish& finish) {
-  z.resize(a.count(), {a.shape().height, a.shape().width, slot.fan_out});
-  if (a.rows() == 0) return;
+/// z = w_scale·a·map(W) in host memory, tile by tile.
+template <std::floating_point T>
+void product_by_tiles(const WeightSlot& slot, WeightColumns<T> weights, WeightMap map, const Tensor<double>& a,
+                      Tensor<double>& z, const Engine& engine) {
   const Index width = std::clamp<Index>(tile_weights / slot.fan_in, 1, std::min(widest_tile, slot.fan_out));
   const Index tiles = (slot.fan_out + width - 1) / width;
+  const auto passes = enclosures_of(engine);
+  const double* const from = a.data();
+  double* const to = z.data();
   const auto one = [&](Index tile) {
-    const Index first = tile * width;
-    const Index columns = std::min(width, slot.fan_out - first);
-    std::vector<double> w;
-    take_columns(slot, weights, minus, first, columns, map, w);
-    std::vector<double> part(static_cast<std::size_t>(std::min(sample_rows, a.rows()) * columns));
+    WeightColumns<T> columns = weights;
+    columns.first = tile * width;
+    columns.width = std::min(width, slot.fan_out - columns.first);
+    std::vector<double> w(usize(slot.fan_in * columns.width));
+    passes->take_columns(map, columns, w.data());
+    std::vector<double> part(usize(std::min(sample_rows, a.rows()) * columns.width));
     for (Index row = 0; row < a.rows(); row += sample_rows) {
       const Index rows = std::min(sample_rows, a.rows() - row);
-      weigh_tile(slot, a.data() + row * slot.fan_in, rows, w.data(), columns, part.data());
+      weigh_tile(slot, from + row * slot.fan_in, rows, w.data(), columns.width, part.data());
       for (Index i = 0; i < rows; ++i) {
-        const double* from = part.data() + i * columns;
-        double* to = z.data() + (row + i) * slot.fan_out + first;
-        for (Index j = 0; j < columns; ++j) to[j] = finish(from[j], first + j);
+        std::copy_n(part.data() + i * columns.width, columns.width, to + (row + i) * slot.fan_out + columns.first);
       }
     }
   };
   engine.for_each(tiles, one);
 }
 
-/// b_scale·b.
+/// The same in the memory of an engine, where the weights are, and are taken to float64.
 template <std::floating_point T>
-std::vector<double> scaled_bias(const WeightSlot& slot, const Weights<T>& weights, const Weights<T>* minus) {
-  std::vector<double> bias(usize(slot.fan_out));
-  for (std::size_t j = 0; j < weights.b.size(); ++j) {
-    const double less = minus == nullptr ? 0.0 : static_cast<double>(minus->b[j]);
-    bias[j] = slot.b_scale * (static_cast<double>(weights.b[j]) - less);
+void product_on_engine(const WeightSlot& slot, WeightColumns<T> columns, WeightMap map, const Tensor<double>& a,
+                       Tensor<double>& z, const Engine& engine) {
+  const auto& layers = layers_of<double>(engine);
+  const MatrixView<const double> from = a.read(layers);
+  const MatrixView<double> to = z.write(layers);
+  const auto multiply = [&](const double* w) {
+    layers->product(slot.w_scale, Transpose::no, from, Transpose::no, {w, slot.fan_in, columns.width, columns.width}, 0,
+                    {to.data + columns.first, to.rows, columns.width, slot.fan_out});
+  };
+  if constexpr (std::is_same_v<T, double>) {
+    columns.width = slot.fan_out;
+    if (map == WeightMap::itself && columns.minus == nullptr) return multiply(columns.w);
+  }
+  const auto passes = enclosures_of(engine);
+  const Index width = std::clamp<Index>(engine_tile_weights / slot.fan_in, 1, slot.fan_out);
+  auto tile = Values<double>::unset(usize(slot.fan_in * width));
+  double* const w = tile.write(layers);
+  for (columns.first = 0; columns.first < slot.fan_out; columns.first += width) {
+    columns.width = std::min(width, slot.fan_out - columns.first);
+    passes->take_columns(map, columns, w);
+    multiply(w);
+  }
+}
+
+/// z = w_scale·a·map(W).
+template <std::floating_point T>
+void weigh_mapped(const WeightSlot& slot, const Weights<T>& weights, const Weights<T>* minus, WeightMap map,
+                  const Tensor<double>& a, Tensor<double>& z, const Engine& engine) {
+  z.resize(a.count(), {a.shape().height, a.shape().width, slot.fan_out});
+  if (a.rows() == 0) return;
+  const WeightColumns<T> columns = columns_where(slot, weights, minus, engine);
+  if (layers_of<double>(engine) != nullptr) {
+    product_on_engine(slot, columns, map, a, z, engine);
+  } else {
+    product_by_tiles(slot, columns, map, a, z, engine);
+  }
+}
+
+/// b_scale·b as one row, or nothing without a bias.
+template <std::floating_point T>
+Tensor<double> scaled_bias(const WeightSlot& slot, const Weights<T>& weights, const Weights<T>* minus) {
+  if (weights.b.empty()) return {};
+  Tensor<double> bias(1, {1, 1, slot.fan_out});
+  double* const to = bias.data();
+  const T* const b = weights.b.data();
+  const T* const less = minus == nullptr ? nullptr : minus->b.data();
+  for (Index j = 0; j < slot.fan_out; ++j) {
+    to[j] = slot.b_scale * (static_cast<double>(b[j]) - (less == nullptr ? 0.0 : static_cast<double>(less[j])));
   }
   return bias;
+}
+
+/// Where the engine works, or null.
+const double* bias_where(const Tensor<double>& bias, const Engine& engine) {
+  return bias.size() == 0 ? nullptr : read_where(bias, engine);
+}
+
+void add_bias(const Tensor<double>& bias, Tensor<double>& z, const Engine& engine) {
+  if (bias.size() == 0) return;
+  const Index cols = bias.size();
+  if (const auto& layers = layers_of<double>(engine)) {
+    layers->add_row(1, bias.read(layers).data, z.rows(), cols, z.update(layers).data);
+    return;
+  }
+  const double* const b = bias.data();
+  double* row = z.data();
+  for (Index i = 0; i < z.rows(); ++i, row += cols) {
+    for (Index j = 0; j < cols; ++j) row[j] += b[j];
+  }
 }
 
 double product_underflow(const WeightSlot& slot) {
@@ -91,36 +140,34 @@ double product_underflow(const WeightSlot& slot) {
 template <std::floating_point T>
 void affine_centre(const WeightSlot& slot, const Weights<T>& weights, const Weights<T>* minus, const Tensor<double>& a,
                    Tensor<double>& z, const Engine& engine) {
-  const std::vector<double> bias = scaled_bias(slot, weights, minus);
-  product_by_tiles(
-      slot, weights, minus, a, z, engine, [](double w) { return w; },
-      [&](double value, Index j) { return value + bias[usize(j)]; });
+  weigh_mapped(slot, weights, minus, WeightMap::itself, a, z, engine);
+  add_bias(scaled_bias(slot, weights, minus), z, engine);
 }
 
 template <std::floating_point T>
-void enclose_affine(const WeightSlot& slot, const Weights<T>& weights, const Weights<T>* minus, const Enclosure& a,
-                    Enclosure& z, const Engine& engine) {
+void enclose_affine(const WeightSlot& slot, const Weights<T>& weights, const Weights<T>* minus,
+                    const Tensor<double>& centre, const Tensor<double>* radius, Enclosure& z, const Engine& engine) {
   const double g = summation_error(slot.fan_in);
+  const auto passes = enclosures_of(engine);
   Tensor<double> reach;
-  reach.resize(a.count(), a.centre.shape());
-  for (Index i = 0; i < reach.size(); ++i) reach[i] = a.radius[i] + (g * std::abs(a.centre[i]) + underflow);
-  const std::vector<double> bias = scaled_bias(slot, weights, minus);
-  const double least = product_underflow(slot);
-  product_by_tiles(
-      slot, weights, minus, reach, z.radius, engine, [](double w) { return std::abs(w); },
-      [&](double value, Index j) { return (value + g * std::abs(bias[usize(j)])) * (1 + 2 * g) + least; });
-  affine_centre(slot, weights, minus, a.centre, z.centre, engine);
+  reach.resize(centre.count(), centre.shape());
+  passes->widen(g, {read_where(centre, engine), radius == nullptr ? nullptr : read_where(*radius, engine)},
+                reach.size(), write_where(reach, engine));
+  const Tensor<double> bias = scaled_bias(slot, weights, minus);
+  weigh_mapped(slot, weights, minus, WeightMap::modulus, reach, z.radius, engine);
+  passes->round_up(g, product_underflow(slot), bias_where(bias, engine), z.radius.rows(), slot.fan_out,
+                   update_where(z.radius, engine));
+  weigh_mapped(slot, weights, minus, WeightMap::itself, centre, z.centre, engine);
+  add_bias(bias, z.centre, engine);
 }
 
 template <std::floating_point T>
 Tensor<double> unit_radius_linf(const WeightSlot& slot, const Weights<T>& weights, const Weights<T>* minus,
                                 const Tensor<double>& reach, const Engine& engine) {
-  const double g = summation_error(slot.fan_in);
-  const double least = product_underflow(slot);
   Tensor<double> unit;
-  product_by_tiles(
-      slot, weights, minus, reach, unit, engine, [](double w) { return std::abs(w); },
-      [&](double value, Index) { return value * (1 + 2 * g) + least; });
+  weigh_mapped(slot, weights, minus, WeightMap::modulus, reach, unit, engine);
+  enclosures_of(engine)->round_up(summation_error(slot.fan_in), product_underflow(slot), nullptr, unit.rows(),
+                                  slot.fan_out, update_where(unit, engine));
   return unit;
 }
 
@@ -131,16 +178,15 @@ Tensor<double> unit_radius_l2(const WeightSlot& slot, const Weights<T>& weights,
   const double g = summation_error(slot.fan_in);
   const double least = std::sqrt(product_underflow(slot));
   Tensor<double> unit;
-  product_by_tiles(
-      slot, weights, minus, reach, unit, engine, [](double w) { return w * w; },
-      [&](double value, Index) { return std::sqrt(slot.w_scale * value) * (1 + 2 * g) + least; });
+  weigh_mapped(slot, weights, minus, WeightMap::square, reach, unit, engine);
+  for (double& value : unit.values()) value = std::sqrt(slot.w_scale * value) * (1 + 2 * g) + least;
   return unit;
 }
 
-template void enclose_affine(const WeightSlot&, const Weights<float>&, const Weights<float>*, const Enclosure&,
-                             Enclosure&, const Engine&);
-template void enclose_affine(const WeightSlot&, const Weights<double>&, const Weights<double>*, const Enclosure&,
-                             Enclosure&, const Engine&);
+template void enclose_affine(const WeightSlot&, const Weights<float>&, const Weights<float>*, const Tensor<double>&,
+                             const Tensor<double>*, Enclosure&, const Engine&);
+template void enclose_affine(const WeightSlot&, const Weights<double>&, const Weights<double>*, const Tensor<double>&,
+                             const Tensor<double>*, Enclosure&, const Engine&);
 template void affine_centre(const WeightSlot&, const Weights<float>&, const Weights<float>*, const Tensor<double>&,
                             Tensor<double>&, const Engine&);
 template void affine_centre(const WeightSlot&, const Weights<double>&, const Weights<double>*, const Tensor<double>&,
@@ -224,19 +270,23 @@ void FirstLayer::set_points(const Tensor<double>& points, const Engine& engine) 
 
 /// |z − ẑ| ≤ δ·unit + 2g(‖x‖·unit + |ẑ|): the columns' share of rounding by Hölder's inequality, the bias by what it
 /// and the product add up to.
-Enclosure FirstLayer::enclose(const Tensor<double>& points, std::span<const Ball> balls) const {
+Enclosure FirstLayer::enclose(const Tensor<double>& points, std::span<const Ball> balls, const Engine& engine) const {
   const double g = summation_error(architecture_.slots[usize(stage_.slot)].fan_in);
-  const Index size = stage_.out.size();
+  std::vector<Index> rows;
+  std::vector<double> reach;
+  for (const Ball& ball : balls) {
+    rows.push_back(ball.point);
+    reach.push_back(ball.radius + 2 * g * sample_norm(points.sample(ball.point), points.shape().size(), norm_));
+  }
   Enclosure values;
   values.resize(std::ssize(balls), stage_.out);
-  for (Index n = 0; n < values.count(); ++n) {
-    const Ball& ball = balls[usize(n)];
-    const double reach = ball.radius + 2 * g * sample_norm(points.sample(ball.point), points.shape().size(), norm_);
-    const double* z = centres_.sample(ball.point);
-    std::copy_n(z, size, values.centre.sample(n));
-    double* radius = values.radius.sample(n);
-    for (Index i = 0; i < size; ++i) radius[i] = (reach * unit_[i] + 2 * g * std::abs(z[i])) * (1 + 2 * g) + underflow;
-  }
+  enclosures_of(engine)->first_layer({.points = rows,
+                                      .reach = reach,
+                                      .centres = read_where(centres_, engine),
+                                      .unit = read_where(unit_, engine),
+                                      .size = stage_.out.size(),
+                                      .g = g},
+                                     values.write(engine));
   return values;
 }
 

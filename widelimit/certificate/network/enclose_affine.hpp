@@ -10,14 +10,34 @@
 
 namespace widelimit {
 
+/// The weights of a layer, less those of `minus` where there are any, where an engine works: all columns.
+template <std::floating_point T>
+[[nodiscard]] WeightColumns<T> columns_where(const WeightSlot& slot, const Weights<T>& weights, const Weights<T>* minus,
+                                             const Engine& engine) {
+  const auto& layers = layers_of<T>(engine);
+  const auto numbers = [&](const Weights<T>& any) { return layers ? any.w.read(layers) : any.w.data(); };
+  return {.w = numbers(weights),
+          .minus = minus == nullptr ? nullptr : numbers(*minus),
+          .rows = slot.fan_in,
+          .cols = slot.fan_out,
+          .first = 0,
+          .width = slot.fan_out};
+}
+
 /// z = w_scale·aW + b_scale·b for all a enclosed: centre through W, radius through |W|, with g of (fan_in) terms
 ///   radius = w_scale·(radius + g·|centre|)|W| + g·|b_scale·b|, and (1 + 2g) times that,
-/// which holds all rounding of both products. W and b are those given, less those of `minus` where there are any. They
-/// are taken to float64 in tiles of columns, so that a wide matrix in float32 is never held again. Two products of rows
-/// · fan_in · fan_out; numbers do not depend on the threads.
+/// which holds all rounding of both products. A radius that is null is 0: then that of z is its rounding. W and b are
+/// those given, less those of `minus` where there are any. They are taken to float64 in tiles of columns, so that a
+/// wide matrix in float32 is never held again. Two products of rows · fan_in · fan_out; numbers do not depend on the
+/// threads.
+template <std::floating_point T>
+void enclose_affine(const WeightSlot& slot, const Weights<T>& weights, const Weights<T>* minus,
+                    const Tensor<double>& centre, const Tensor<double>* radius, Enclosure& z, const Engine& engine);
 template <std::floating_point T>
 void enclose_affine(const WeightSlot& slot, const Weights<T>& weights, const Weights<T>* minus, const Enclosure& a,
-                    Enclosure& z, const Engine& engine);
+                    Enclosure& z, const Engine& engine) {
+  enclose_affine(slot, weights, minus, a.centre, &a.radius, z, engine);
+}
 
 /// The centre alone.
 template <std::floating_point T>
@@ -52,7 +72,8 @@ class FirstLayer {
 
   void set_points(const Tensor<double>& points, const Engine& engine);
   /// Values after the stage.
-  [[nodiscard]] Enclosure enclose(const Tensor<double>& points, std::span<const Ball> balls) const;
+  [[nodiscard]] Enclosure enclose(const Tensor<double>& points, std::span<const Ball> balls,
+                                  const Engine& engine) const;
 
  private:
   const Architecture& architecture_;

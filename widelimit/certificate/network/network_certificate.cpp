@@ -305,7 +305,7 @@ void attack_points(const TrainedNetwork& trained, const SampleView& samples, std
 Certificates certify_network(const TrainedNetwork& trained, const SampleView& given, std::span<const Index> labels,
                              const CertifyOptions& asked, const Engine& engine, const Scaler* scaling) {
   const Interruptible interruptible(asked.progress);
-  require_cpu(engine, "certificates of networks of finite width");
+  require_layers(engine, "certificates of networks of finite width");
   check_request(trained, given, labels, asked);
   const auto begin = Clock::now();
   Dataset data = copy_samples(given, "the samples");

@@ -12,7 +12,7 @@ namespace widelimit {
 /// of either precision. Uses norm, units, widths, box (ℓ∞ only), radius, largest, tolerance, attack and progress of the
 /// options; the method is always `interval`, which the remark states. [docs/theory/certificates.md#finite-networks]
 /// Error{usage} for an unsupported network: attention, an activation without a known range, linearised; and for an
-/// engine other than the processor.
+/// engine other than the processor's and those with layers.
 /// Error{input} for samples of another shape, outside the box or not finite, and for labels that do not exist.
 [[nodiscard]] Certificates certify_network(const TrainedNetwork& trained, const SampleView& samples,
                                            std::span<const Index> labels, const CertifyOptions& options,

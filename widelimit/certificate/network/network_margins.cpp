@@ -1,5 +1,6 @@
 #include "widelimit/certificate/network/network_margins.hpp"
 
+#include "widelimit/base/interruption.hpp"
 #include "widelimit/certificate/network/difference_bounds.hpp"
 #include "widelimit/certificate/network/enclose_affine.hpp"
 #include "widelimit/certificate/network/network_bounds.hpp"
@@ -12,26 +13,29 @@ namespace widelimit {
 
 namespace {
 
-/// |w_ic − w_ik| of all rows i and outputs k, row-major.
+/// w_scale·Σᵢ rᵢ|w_ic − w_ik| of samples `rows` and all outputs k, a row for each.
 template <std::floating_point T>
-void column_distances(const WeightSlot& slot, const Weights<T>& weights, const Weights<T>* minus, Index c,
-                      std::vector<double>& distance) {
+Tensor<double> moved_by_columns(const WeightSlot& slot, const Weights<T>& weights, const Weights<T>* minus, Index c,
+                                const Tensor<double>& radius, std::span<const Index> rows, const Engine& engine) {
   const Index outputs = slot.fan_out;
-  distance.resize(usize(slot.fan_in * outputs));
-  std::vector<double> row(usize(outputs));
-  for (Index i = 0; i < slot.fan_in; ++i) {
-    for (Index k = 0; k < outputs; ++k) {
-      const auto entry = usize(i * outputs + k);
-      const double less = minus == nullptr ? 0.0 : static_cast<double>(minus->w[entry]);
-      row[usize(k)] = static_cast<double>(weights.w[entry]) - less;
-    }
-    for (Index k = 0; k < outputs; ++k) distance[usize(i * outputs + k)] = std::abs(row[usize(c)] - row[usize(k)]);
-    if (minus == nullptr) continue;
-    // Each entry of a difference has a rounding of its own size, which their distance may not have.
-    for (Index k = 0; k < outputs; ++k) {
-      distance[usize(i * outputs + k)] += 0x1p-51 * (std::abs(row[usize(c)]) + std::abs(row[usize(k)]));
-    }
+  Tensor<double> distance;
+  distance.resize(slot.fan_in, {1, 1, outputs});
+  enclosures_of(engine)->column_distances(columns_where(slot, weights, minus, engine), c,
+                                          write_where(distance, engine));
+  Tensor<double> moved(std::ssize(rows), {1, 1, outputs});
+  if (const auto& layers = layers_of<double>(engine)) {
+    Tensor<double> some;
+    some.resize(std::ssize(rows), radius.shape());
+    layers->take_rows(radius.read(layers).data, slot.fan_in, rows, some.write(layers).data);
+    layers->product(slot.w_scale, Transpose::no, some.read(layers), Transpose::no, distance.read(layers), 0,
+                    moved.write(layers));
+    return moved;
   }
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    host::multiply(slot.w_scale, Transpose::yes, distance.matrix(), {radius.sample(rows[i]), usize(slot.fan_in)}, 0,
+                   {moved.sample(static_cast<Index>(i)), usize(outputs)});
+  }
+  return moved;
 }
 
 }  // namespace
@@ -80,26 +84,21 @@ MarginBounds class_differences(const WeightSlot& slot, const Weights<T>& weights
   const Index outputs = slot.fan_out;
   const double g = summation_error(slot.fan_in);
   // With a at rest the radii of z_c and z_k are their rounding.
-  Enclosure rest;
-  rest.centre.assign(a.centre);
-  rest.radius.resize(a.count(), a.radius.shape());
-  rest.radius.clear();
   Enclosure z;
-  enclose_affine<T>(slot, weights, minus, rest, z, engine);
+  enclose_affine<T>(slot, weights, minus, a.centre, nullptr, z, engine);
   MarginBounds margins = margins_of(z, labels);
-  std::vector<double> distance;
-  std::vector<double> moved(usize(outputs));
+  std::vector<std::vector<Index>> of_class(usize(outputs));
+  for (Index n = 0; n < a.count(); ++n) of_class[usize(labels[usize(n)])].push_back(n);
   for (Index c = 0; c < outputs; ++c) {
-    if (std::find(labels.begin(), labels.end(), c) == labels.end()) continue;
-    column_distances(slot, weights, minus, c, distance);
-    for (Index n = 0; n < a.count(); ++n) {
-      if (labels[usize(n)] != c) continue;
-      host::multiply(slot.w_scale, Transpose::yes, {distance.data(), slot.fan_in, outputs, outputs},
-                     {a.radius.sample(n), usize(slot.fan_in)}, 0, moved);
-      std::size_t to = usize(n * margins.each);
+    const std::vector<Index>& rows = of_class[usize(c)];
+    if (rows.empty()) continue;
+    const Tensor<double> moved = moved_by_columns(slot, weights, minus, c, a.radius, rows, engine);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const double* const by = moved.sample(static_cast<Index>(i));
+      std::size_t to = usize(rows[i] * margins.each);
       for (Index k = 0; k < outputs; ++k) {
         if (k == c) continue;
-        margins.radius[to] = above((margins.radius[to] + moved[usize(k)]) * (1 + 2 * g) +
+        margins.radius[to] = above((margins.radius[to] + by[k]) * (1 + 2 * g) +
                                    static_cast<double>(slot.fan_in + 16) * underflow * std::max(1.0, slot.w_scale));
         ++to;
       }
@@ -121,6 +120,17 @@ constexpr Index cached_numbers = Index{1} << 16;
 constexpr Index working_numbers = Index{1} << 23;
 /// Columns that make a matrix little more than a vector.
 constexpr Index few_columns = 16;
+/// The same where an engine has memory of its own, as far as shares of what is free there allow: launches are long, and
+/// three networks' centres, radii, products and windows lie beside each other.
+constexpr Index engine_kept_numbers = Index{1} << 28;
+constexpr Index engine_working_numbers = Index{1} << 25;
+constexpr Index kept_shares = 16;
+constexpr Index working_shares = 64;
+
+/// At most `most`, and no more than one of `shares` of the free memory holds.
+Index numbers_within(const LayerPasses<double>& layers, Index most, Index shares) {
+  return std::min(most, static_cast<Index>(layers.free_bytes() / sizeof(double)) / shares);
+}
 
 /// Values of the widest stage, with the windows of convolutions.
 Index widest(const std::vector<Stage>& stages) {
@@ -144,24 +154,35 @@ bool only_vectors_follow(const Architecture& architecture, std::size_t first) {
 
 }  // namespace
 
-Index kept_points(const Architecture& architecture, std::optional<std::size_t> first) {
+Index kept_points(const Architecture& architecture, std::optional<std::size_t> first, const Engine& engine) {
   const Index kept = first ? architecture.stages[*first].out.size() : architecture.input.size();
-  return std::max<Index>(1, kept_numbers / kept);
+  const auto& layers = layers_of<double>(engine);
+  return std::max<Index>(1, (layers ? numbers_within(*layers, engine_kept_numbers, kept_shares) : kept_numbers) / kept);
 }
 
 MarginBounds margins_by_parts(const Architecture& architecture, std::optional<std::size_t> first,
                               std::span<const Ball> balls, std::span<const Index> labels, const Engine& engine,
                               const MarginPart& part) {
   MarginBounds margins(std::ssize(balls), architecture.output.size());
-  const Index numbers = first && only_vectors_follow(architecture, *first) ? cached_numbers : working_numbers;
+  const auto& layers = layers_of<double>(engine);
+  const Index here = first && only_vectors_follow(architecture, *first) ? cached_numbers : working_numbers;
+  const Index numbers = layers ? numbers_within(*layers, engine_working_numbers, working_shares) : here;
   const Index size = std::max<Index>(1, numbers / widest(architecture.stages));
   const Index parts = (std::ssize(balls) + size - 1) / size;
-  engine.for_each(parts, [&](Index p) {
+  const auto one = [&](Index p) {
     const auto some = balls.subspan(usize(p * size), usize(std::min(size, std::ssize(balls) - p * size)));
     std::vector<Index> told;
     for (const Ball& ball : some) told.push_back(labels[usize(ball.point)]);
     margins.put(p * size, part(some, told));
-  });
+  };
+  if (!layers) {
+    engine.for_each(parts, one);
+    return margins;
+  }
+  for (Index p = 0; p < parts; ++p) {
+    interruption_point();
+    one(p);
+  }
   return margins;
 }
 
@@ -190,7 +211,7 @@ NetworkMargins::NetworkMargins(const Architecture& architecture, const AnyParame
   if (first_) columns_.emplace(architecture, *first_, parameters, nullptr, shape_.norm, engine);
 }
 
-Index NetworkMargins::points_at_once() const { return kept_points(architecture_, first_); }
+Index NetworkMargins::points_at_once() const { return kept_points(architecture_, first_, engine_); }
 
 void NetworkMargins::set_points(Tensor<double> points, std::span<const Index> labels) {
   points_ = std::move(points);
@@ -207,7 +228,8 @@ bool NetworkMargins::differs_columns() const {
 }
 
 MarginBounds NetworkMargins::bound_part(std::span<const Ball> balls, std::span<const Index> labels) const {
-  Enclosure values = columns_ ? columns_->enclose(points_, balls) : enclose_coordinates(points_, balls, shape_);
+  Enclosure values =
+      columns_ ? columns_->enclose(points_, balls, engine_) : enclose_coordinates(points_, balls, shape_);
   const std::span<const Stage> stages(architecture_.stages);
   const std::size_t done = first_ ? *first_ + 1 : 0;
   if (!differs_columns()) {
@@ -250,8 +272,8 @@ void DifferenceMargins::set_points(Tensor<double> points, std::span<const Index>
 MarginBounds DifferenceMargins::bound_part(std::span<const Ball> balls, std::span<const Index> labels) const {
   EnclosedPair pair;
   if (first_) {
-    pair = {columns_[0].enclose(points_, balls), columns_[1].enclose(points_, balls),
-            columns_[2].enclose(points_, balls)};
+    pair = {columns_[0].enclose(points_, balls, engine_), columns_[1].enclose(points_, balls, engine_),
+            columns_[2].enclose(points_, balls, engine_)};
   } else {
     pair.trained = enclose_coordinates(points_, balls, shape_);
     pair.start = pair.trained;

@@ -39,11 +39,12 @@ template <std::floating_point T>
 using MarginPart = std::function<MarginBounds(std::span<const Ball> balls, std::span<const Index> labels)>;
 
 /// Points whose first layers fit in memory together. `first`: the stage that FirstLayer begins with, if any.
-[[nodiscard]] Index kept_points(const Architecture& architecture, std::optional<std::size_t> first);
+[[nodiscard]] Index kept_points(const Architecture& architecture, std::optional<std::size_t> first,
+                                const Engine& engine);
 
-/// Margins of any number of balls by parts, each on one thread: parts are small where only vectors follow the first
-/// layer, so that a ball stays in the caches from layer to layer, and large where matrices follow, which are taken to
-/// float64 again for each part. `labels` is by point.
+/// Margins of any number of balls by parts, each on one thread, or one after the other where an engine has memory of
+/// its own: parts are small where only vectors follow the first layer, so that a ball stays in the caches from layer to
+/// layer, and large where matrices follow, which are taken to float64 again for each part. `labels` is by point.
 [[nodiscard]] MarginBounds margins_by_parts(const Architecture& architecture, std::optional<std::size_t> first,
                                             std::span<const Ball> balls, std::span<const Index> labels,
                                             const Engine& engine, const MarginPart& part);
@@ -89,7 +90,7 @@ class DifferenceMargins {
   DifferenceMargins(const Architecture& architecture, const AnyParameters& trained, const AnyParameters& start,
                     BallShape shape, const Engine& engine);
 
-  [[nodiscard]] Index points_at_once() const { return kept_points(architecture_, first_) / 3 + 1; }
+  [[nodiscard]] Index points_at_once() const { return kept_points(architecture_, first_, engine_) / 3 + 1; }
   void set_points(Tensor<double> points, std::span<const Index> labels);
   [[nodiscard]] MarginBounds evaluate(std::span<const Ball> balls) const;
 

@@ -134,7 +134,9 @@ class Cuda final : public LayeredEngine, public ConeEngine {
         algebra_(device_),
         kernels_(shared, algebra_, threads_),
         cones_(device_),
-        layers_{{device_, &device_->single_layers()}, {device_, &device_->double_layers()}} {}
+        layers_{{device_, &device_->single_layers()},
+                {device_, &device_->double_layers()},
+                {device_, &device_->enclosures()}} {}
 
   [[nodiscard]] std::string name() const override { return name_; }
   [[nodiscard]] std::string description() const override { return facts_text(device_->facts()); }

@@ -2,6 +2,7 @@
 
 #include "widelimit/engine/cuda/array.hpp"
 #include "widelimit/engine/cuda/dense_program.hpp"
+#include "widelimit/engine/enclosures.hpp"
 #include "widelimit/engine/engine_matrix.hpp"
 #include "widelimit/engine/layers.hpp"
 
@@ -17,7 +18,7 @@
 namespace widelimit::cuda {
 
 /// Changes with every change of this header and of those it includes from this folder.
-constexpr int device_interface = 5;
+constexpr int device_interface = 6;
 
 class ConeDevice;
 class PlaneDevice;
@@ -135,6 +136,8 @@ class Device {
   /// Layers of networks of finite width, in order with all other calls; live as long as the device.
   [[nodiscard]] virtual LayerPasses<float>& single_layers() = 0;
   [[nodiscard]] virtual LayerPasses<double>& double_layers() = 0;
+  /// Their enclosures, on numbers of double_layers().
+  [[nodiscard]] virtual EnclosurePasses& enclosures() = 0;
 };
 
 /// What the plug-in brings; `interface` is read before anything else.

@@ -86,6 +86,13 @@ struct Interval {
   return outward(centre - radius, centre + radius);
 }
 
+/// Writes an interval as centre and radius, outwards.
+WIDELIMIT_BOTH inline void set_interval(const Interval& x, double& centre, double& radius) {
+  const double middle = 0.5 * x.low + 0.5 * x.high;
+  radius = above(std::max(middle - x.low, x.high - middle));
+  centre = middle;
+}
+
 /// κ₀(ρ) = (π − arccos ρ)/π of ρ in [−1, 1], increasing, with arccos(1 − t) = √t·P(t), t = 1 − |ρ|. P is right to 10⁻¹⁵
 /// of itself; with seven roundings A/π ≤ ½ is off by less than 2⁻⁵⁰, the difference by less than 2⁻⁴⁹.
 /// [docs/theory/certificates-proof.md#sound-in-floating-point]

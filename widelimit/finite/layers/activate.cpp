@@ -69,19 +69,8 @@ void apply_slope(const Stage& stage, const Activation& activation, std::span<con
 }
 
 /// φ for an engine with memory of its own; nothing where only the host can call it.
-std::optional<ScalarFunction> scalar_function(const Stage& stage, const Activation& activation) {
-  const Index most_degree = std::numeric_limits<std::int32_t>::max();
-  if (stage.custom || activation.phi == Phi::custom || activation.degree > most_degree ||
-      activation.coef.size() > ScalarFunction::most_coefficients) {
-    return std::nullopt;
-  }
-  ScalarFunction function{.phi = activation.phi,
-                          .slope = activation.slope,
-                          .gamma = activation.gamma,
-                          .degree = static_cast<std::int32_t>(activation.degree),
-                          .coefficients = static_cast<std::int32_t>(activation.coef.size())};
-  std::copy(activation.coef.begin(), activation.coef.end(), function.coef.begin());
-  return function;
+std::optional<ScalarFunction> function_of(const Stage& stage, const Activation& activation) {
+  return stage.custom ? std::nullopt : scalar_function(activation);
 }
 
 /// part(first, count) for the pieces of `size` values.
@@ -106,7 +95,7 @@ void activate(const Stage& stage, const Activation& activation, const Tensor<T>&
               const Engine& engine) {
   output.resize(input.count(), input.shape());
   if (const auto& layers = layers_of<T>(engine)) {
-    if (const auto function = scalar_function(stage, activation)) {
+    if (const auto function = function_of(stage, activation)) {
       layers->activate(*function, input.read(layers).data, input.size(), output.write(layers).data);
       return;
     }
@@ -123,7 +112,7 @@ void activate_signal(const Stage& stage, const Activation& activation, const Ten
                      Tensor<T>& back, const Engine& engine) {
   back.resize(input.count(), input.shape());
   if (const auto& layers = layers_of<T>(engine)) {
-    if (const auto function = scalar_function(stage, activation)) {
+    if (const auto function = function_of(stage, activation)) {
       layers->activate_signal(*function, input.read(layers).data, signal.read(layers).data, input.size(),
                               back.write(layers).data);
       return;

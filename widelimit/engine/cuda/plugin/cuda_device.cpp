@@ -64,13 +64,7 @@ CudaDevice::CudaDevice(int device) : device_(device), facts_(facts_of(device)) {
   const Turn turn(*this);
   const Blas& library = blas();
   const Solver& solvers = solver();
-  cudaMemPool_t pool = nullptr;
-  check(cudaDeviceGetDefaultMemPool(&pool, device), "opening its memory");
-  std::size_t free = 0;
-  std::size_t all = 0;
-  check(cudaMemGetInfo(&free, &all), "asking for its memory");
-  std::uint64_t kept = std::min<std::uint64_t>(kept_memory, all / 16);
-  check(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &kept), "opening its memory");
+  keep_freed_memory();
   check(cudaStreamCreate(&stream_), "opening a stream");
   for (Lane& lane : lanes_) {
     check(cudaStreamCreate(&lane.stream), "opening a stream");
@@ -86,6 +80,7 @@ CudaDevice::CudaDevice(int device) : device_(device), facts_(facts_of(device)) {
   check(cudaMemset(overflow_, 0xff, sizeof(*overflow_)), "clearing memory");
   single_layers_ = make_cuda_layers<float>(*this);
   double_layers_ = make_cuda_layers<double>(*this);
+  enclosures_ = make_cuda_enclosures(*this);
 }
 
 CudaDevice::~CudaDevice() {
@@ -95,6 +90,7 @@ CudaDevice::~CudaDevice() {
   cones_.reset();
   single_layers_.reset();
   double_layers_.reset();
+  enclosures_.reset();
   for (Lane& lane : lanes_) {
     if (lane.products != nullptr) release(lane.products);
   }
@@ -117,6 +113,17 @@ DeviceFacts CudaDevice::facts() const {
   facts.free_memory = std::min(free_bytes(), account_.left());
   facts.taken_memory = account_.taken();
   return facts;
+}
+
+/// The threshold of the runtime counts memory that is in use as well: with some gigabytes of weights in use it would
+/// give all freed memory back to the system at every wait.
+void CudaDevice::keep_freed_memory() const {
+  cudaMemPool_t pool = nullptr;
+  std::uint64_t used = 0;
+  check(cudaDeviceGetDefaultMemPool(&pool, device_), "opening its memory");
+  check(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemCurrent, &used), "asking for its memory");
+  std::uint64_t kept = used + std::min<std::uint64_t>(kept_memory, facts_.memory / 16);
+  check(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &kept), "opening its memory");
 }
 
 std::size_t CudaDevice::free_bytes() const {
@@ -156,6 +163,7 @@ void* CudaDevice::allocate(std::size_t bytes) {
     refuse_room(fmt::format("device {}", device_), bytes, free_bytes(), account_.left(), facts_.memory);
   }
   check(error, "taking memory");
+  keep_freed_memory();
   wait();
   account_.add(memory, taken);
   return memory;

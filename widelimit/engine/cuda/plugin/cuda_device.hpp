@@ -78,6 +78,7 @@ class CudaDevice final : public Device {
   [[nodiscard]] PlaceDevice& places() override;
   [[nodiscard]] LayerPasses<float>& single_layers() override { return *single_layers_; }
   [[nodiscard]] LayerPasses<double>& double_layers() override { return *double_layers_; }
+  [[nodiscard]] EnclosurePasses& enclosures() override { return *enclosures_; }
 
   /// Of layers, whose calls return at once: where their work goes, and their products.
   [[nodiscard]] cudaStream_t stream() const { return stream_; }
@@ -137,6 +138,8 @@ class CudaDevice final : public Device {
   template <typename T>
   [[nodiscard]] const T* put(const Scratch& scratch, std::span<const T> values);
 
+  /// Lets freed memory stay for the next call, up to a limit.
+  void keep_freed_memory() const;
   /// Free bytes, those included that freed memory keeps for the next call.
   [[nodiscard]] std::size_t free_bytes() const;
 
@@ -159,6 +162,7 @@ class CudaDevice final : public Device {
   std::unique_ptr<PlaceDevice> places_;  ///< as well
   std::unique_ptr<LayerPasses<float>> single_layers_;
   std::unique_ptr<LayerPasses<double>> double_layers_;
+  std::unique_ptr<EnclosurePasses> enclosures_;
 };
 
 }  // namespace widelimit::cuda
