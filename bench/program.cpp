@@ -21,6 +21,11 @@ int run_benchmark(int argc, char** argv, const std::string& description, Setting
   if (settings.tests > 0) {
     app.add_option("--tests", settings.tests, "test points")->check(CLI::Range(1, 20000))->capture_default_str();
   }
+  if (settings.sketches) {
+    app.add_option("--sketches", *settings.sketches, "points of the sketches; 0: none")
+        ->check(CLI::Range(0, 20000))
+        ->capture_default_str();
+  }
   if (settings.limit > 0) {
     app.add_option("--limit", settings.limit, "seconds of processor time for the peer on one set")
         ->check(CLI::Range(1, 86400))

@@ -4,6 +4,7 @@
 #include "widelimit/engine/engine.hpp"
 
 #include <functional>
+#include <optional>
 #include <string>
 
 namespace widelimit::bench {
@@ -11,9 +12,10 @@ namespace widelimit::bench {
 struct Settings {
   Index rows = 0;
   Index cols = 784;
-  Index width = 0;   ///< of hidden layers, where the benchmark has some
-  Index tests = 0;   ///< test points, where the benchmark has some
-  int limit = 0;     ///< seconds of processor time for a peer that may not end
+  Index width = 0;                ///< of hidden layers, where the benchmark has some
+  Index tests = 0;                ///< test points, where the benchmark has some
+  std::optional<Index> sketches;  ///< points of sketches, where the benchmark has some; 0: none
+  int limit = 0;                  ///< seconds of processor time for a peer that may not end
   std::string only;  ///< names of data sets with commas between them, where the benchmark has several; empty: all
   int repeats = 7;
   int threads = 2;

@@ -141,17 +141,17 @@ Matrix<double> GramMatrix::columns(std::span<const Index> chosen) const {
 }
 
 /// Of a source its columns, turned: K is symmetric.
-Matrix<double> GramMatrix::rows(Index begin, Index count) const {
-  Matrix<double> result(count, samples(), Content::unset);
+Matrix<double> GramMatrix::rows(Index begin, Index count, Index first) const {
+  Matrix<double> result(count, samples() - first, Content::unset);
   if (held()) {
-    algebra().read(matrix().block(begin, 0, count, samples()), result.view());
+    algebra().read(matrix().block(begin, first, count, result.cols()), result.view());
     return result;
   }
   std::vector<Index> chosen(usize(count));
   std::iota(chosen.begin(), chosen.end(), begin);
   const Matrix<double> turned = shared_->source->columns(chosen);
   for (Index i = 0; i < count; ++i) {
-    for (Index j = 0; j < samples(); ++j) result(i, j) = turned(j, i);
+    for (Index j = 0; j < result.cols(); ++j) result(i, j) = turned(first + j, i);
   }
   return result;
 }

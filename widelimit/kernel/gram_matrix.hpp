@@ -73,8 +73,8 @@ class GramMatrix {
   [[nodiscard]] double mean_diagonal() const;
   /// K(:, chosen): samples × chosen.
   [[nodiscard]] Matrix<double> columns(std::span<const Index> chosen) const;
-  /// K(begin … begin + count − 1, :): count × samples.
-  [[nodiscard]] Matrix<double> rows(Index begin, Index count) const;
+  /// K(begin … begin + count − 1, first …): count × (samples − first).
+  [[nodiscard]] Matrix<double> rows(Index begin, Index count, Index first = 0) const;
   /// out = K·v, sums in float64; neither has gaps between rows.  O(n²·columns).
   void multiply(MatrixView<const double> v, MatrixView<double> out, Progress* progress = nullptr) const;
   void multiply(const double* v, double* out, Index columns = 1) const;

@@ -38,7 +38,7 @@ HWY_INLINE void angles(D d, const AngleSide& left, Index at, const AngleSide& ri
   hn::StoreU(hn::Acos(d, cosine), d, row.angle + k);
   // Beyond 745 the exponential is 0, and its argument would leave the range of the vectorised one.
   hn::StoreU(hn::Exp(d, hn::Max(hn::Set(d, -746.0), hn::Div(square, hn::Set(d, -width)))), d, row.radial + k);
-  hn::StoreU(hn::Clamp(hn::Mul(covariance, deviations), hn::Neg(one), one), d, row.products + k);
+  hn::StoreU(hn::Clamp(hn::Mul(covariance, deviations), hn::Neg(one), one), d, row.correlation + k);
 }
 
 void pass(const AngleSide& left, Index at, const AngleSide& right, Index first, Index size, double length, double width,

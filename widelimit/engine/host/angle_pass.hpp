@@ -14,14 +14,15 @@ struct AngleSide {
 
 /// Functions of one sample with each of several, a number a pair.
 struct AngleRow {
-  double* inner;     ///< ⟨x, x'⟩
-  double* cosine;    ///< ⟨x, x'⟩/‖x‖‖x'‖
-  double* square;    ///< ‖x − x'‖²
-  double* norms;     ///< ‖x‖‖x'‖
-  double* sine;      ///< √(1 − cosine²)
-  double* angle;     ///< arccos(cosine)
-  double* radial;    ///< exp(−‖x − x'‖²/width)
-  double* products;  ///< in: Σ(x_k − mean)(x'_k − mean') without the constant 1; out: Pearson's correlation
+  const double* products;  ///< given: Σ(x_k − mean)(x'_k − mean') without the constant 1
+  double* inner;           ///< ⟨x, x'⟩
+  double* cosine;          ///< ⟨x, x'⟩/‖x‖‖x'‖
+  double* square;          ///< ‖x − x'‖²
+  double* norms;           ///< ‖x‖‖x'‖
+  double* sine;            ///< √(1 − cosine²)
+  double* angle;           ///< arccos(cosine)
+  double* radial;          ///< exp(−‖x − x'‖²/width)
+  double* correlation;     ///< Pearson's
 };
 
 /// All of them for sample `at` of the left side with `size` samples of the right side from `first` on. Vectorised; two

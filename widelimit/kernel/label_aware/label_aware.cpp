@@ -48,16 +48,21 @@ void check_labels(std::span<const Index> labels, Index classes, Index samples) {
 /// Σ|Z| over the training pairs.
 double magnitude(const PairEstimator& z, const GramMatrix& kernel, Progress* progress) {
   double sum = 0;
+  std::optional<StripPanels> left;
   over_pairs(
       kernel, progress,
-      [&](const PairBlock& block, MatrixView<const double> k) {
-        Matrix<double> values(block.rows.size(), block.cols.size(), Content::unset);
-        (void)z.evaluate(block, k, values.view());
-        double part = 0;
-        for (Index i = 0; i < block.pairs(); ++i) part += std::abs(values.data()[i]);
-        return part;
+      [&](Range cols) {
+        return [&, right = z.right_panel(cols, true)](const PairBlock& block, MatrixView<const double> k) {
+          Matrix<double> values(block.rows.size(), block.cols.size(), Content::unset);
+          (void)z.evaluate(block, left->of(block), right, k, values.view());
+          double part = 0;
+          for (Index i = 0; i < block.pairs(); ++i) part += std::abs(values.data()[i]);
+          return part;
+        };
       },
-      [&](double part, double weight) { sum += weight * part; });
+      [&](double part, double weight) { sum += weight * part; },
+      [&](Range strip) { left.emplace(strip, kernel.engine(), [&](Range rows) { return z.left_panel(rows, true); }); },
+      [](Range, MatrixView<const double>) {});
   return sum;
 }
 
@@ -256,7 +261,9 @@ std::vector<double> label_aware_diagonal(const LabelAware& aware, std::span<cons
   std::vector<double> result(theta.begin(), theta.end());
   for (Index i = 0; i < std::ssize(theta); ++i) {
     double value = 0;
-    (void)z.evaluate({{i, i + 1}, {i, i + 1}}, {&theta[usize(i)], 1, 1, 1}, {&value, 1, 1, 1});
+    const Range one{i, i + 1};
+    (void)z.evaluate({one, one}, z.left_panel(one, true), z.right_panel(one, true), {&theta[usize(i)], 1, 1, 1},
+                     {&value, 1, 1, 1});
     result[usize(i)] += aware.lambda * value;
   }
   return result;

@@ -36,10 +36,14 @@ void write_targets(std::span<const Index> labels, PairTarget target, const PairB
 class PairEstimator {
  public:
   PairEstimator(const LabelAware& aware, KernelPart part, const PairSources& sources);
-  /// Z of a block from its Θ; the number of pairs beyond the range of kernel regression. Sequential.
-  /// `distances` as for PairFeatures.
-  Index evaluate(const PairBlock& block, MatrixView<const double> k, MatrixView<double> z,
-                 const double* distances = nullptr) const;
+  /// As those of PairFeatures; kernel regression needs none.
+  [[nodiscard]] host::PairPanel left_panel(Range rows, bool distances) const;
+  [[nodiscard]] host::PairPanel right_panel(Range cols, bool distances) const;
+  /// Z of a block from its panels and its Θ; the number of pairs beyond the range of kernel regression. Panels need no
+  /// distances where those are given. Sequential.
+  Index evaluate(const PairBlock& block, const host::PairPanel& left, const host::PairPanel& right,
+                 MatrixView<const double> k, MatrixView<double> z,
+                 std::optional<Matrix<double>> distances = std::nullopt) const;
 
  private:
   const LabelAware& aware_;

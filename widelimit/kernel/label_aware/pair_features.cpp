@@ -3,9 +3,9 @@
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/interruption.hpp"
 #include "widelimit/base/memory.hpp"
-#include "widelimit/engine/host/absolute_distances.hpp"
 #include "widelimit/engine/host/angle_pass.hpp"
 #include "widelimit/engine/host/host.hpp"
+#include "widelimit/engine/host/pair_products.hpp"
 
 #include <algorithm>
 #include <array>
@@ -21,6 +21,8 @@ constexpr std::array<std::string_view, 10> set_1{"kernel",      "inner product",
                                                  "correlation", "L1 distance"};
 /// Samples that are read at a time.
 constexpr Index panel_rows = 256;
+/// Pairs whose features are handed on at a time: those of set 1 take 22 KiB.
+constexpr Index pairs_at_once = 256;
 
 /// Rows of samples in double.
 void read_rows(const SampleView& x, Range range, MatrixView<double> into) {
@@ -122,29 +124,6 @@ Matrix<double> principal_components(const SampleView& x, const std::vector<doubl
   return components;
 }
 
-/// Samples of one side of a block: as they are, in place where they are float64, and each less its own mean.
-struct FeaturePanel {
-  Matrix<double> copy;
-  MatrixView<const double> rows;
-  Matrix<double> centred;
-
-  FeaturePanel(const SampleView& x, Range range, const std::vector<double>& means)
-      : centred(range.size(), x.shape.size(), Content::unset) {
-    const NumberRows numbers = x.part(range.begin, range.size()).rows("pair features");
-    if (const auto* view = std::get_if<MatrixView<const double>>(&numbers)) {
-      rows = *view;
-    } else {
-      copy = Matrix<double>(range.size(), x.shape.size(), Content::unset);
-      read_rows(x, range, copy.view());
-      rows = copy.view();
-    }
-    for (Index i = 0; i < range.size(); ++i) {
-      const double mean = means[usize(range.begin + i)];
-      for (Index k = 0; k < rows.cols; ++k) centred(i, k) = rows(i, k) - mean;
-    }
-  }
-};
-
 }  // namespace
 
 PairBasis pair_basis(const SampleView& x, bool components, const Engine& engine, Progress* progress) {
@@ -208,55 +187,92 @@ PairFeatures::PairFeatures(const PairBasis& basis, const PairSamples* left, cons
                            const PairFunctions* own, double kernel_scale)
     : basis_(basis), left_(left), right_(right), own_(own), kernel_scale_(kernel_scale) {}
 
-void PairFeatures::evaluate(const PairBlock& block, MatrixView<const double> k, MatrixView<double> out,
-                            const double* distances) const {
-  double* to = out.row(0);
-  for (Index i = 0; i < k.rows; ++i) {
-    for (Index j = 0; j < k.cols; ++j) *to++ = k(i, j) / kernel_scale_;
+host::PairPanel PairFeatures::panel(const PairSamples& samples, Range range, host::PairPanel::Side side,
+                                    bool distances) {
+  const double* means = samples.mean_.data() + range.begin;
+  const NumberRows numbers = samples.x_.part(range.begin, range.size()).rows("pair features");
+  if (const auto* rows = std::get_if<MatrixView<const double>>(&numbers)) return {*rows, means, side, distances};
+  Matrix<double> copy(range.size(), samples.x_.shape.size(), Content::unset);
+  read_rows(samples.x_, range, copy.view());
+  return {copy.view(), means, side, distances};
+}
+
+host::PairPanel PairFeatures::left_panel(Range rows, bool distances) const {
+  return panel(left_ != nullptr ? *left_ : right_, rows, host::PairPanel::Side::left, distances);
+}
+
+host::PairPanel PairFeatures::right_panel(Range cols, bool distances) const {
+  return panel(right_, cols, host::PairPanel::Side::right, distances);
+}
+
+CoordinateSums PairFeatures::sums(const host::PairPanel& left, const host::PairPanel& right) {
+  CoordinateSums result{Matrix<double>(left.rows(), right.rows(), Content::unset),
+                        Matrix<double>(left.rows(), right.rows(), Content::unset)};
+  host::pair_products(left, right, result.products.view(), result.distances.view());
+  return result;
+}
+
+CoordinateSums PairFeatures::sums(const host::PairPanel& left, const host::PairPanel& right, Matrix<double> distances) {
+  CoordinateSums result{Matrix<double>(left.rows(), right.rows(), Content::unset), std::move(distances)};
+  host::pair_products(left, right, result.products.view());
+  return result;
+}
+
+void PairFeatures::evaluate(const PairBlock& block, MatrixView<const double> k, const CoordinateSums& sums,
+                            const Take& take) const {
+  const Index cols = block.cols.size();
+  const Matrix<double> own = of_caller(block);
+  const Index rows = std::min(block.rows.size(), std::max<Index>(1, pairs_at_once / cols));
+  Matrix<double> features(count() + 1, rows * cols, Content::unset);
+  for (Index first = 0; first < block.rows.size(); first += rows) {
+    const Index height = std::min(rows, block.rows.size() - first);
+    const MatrixView<double> out = features.view().block(0, 0, count() + 1, height * cols);
+    for (Index i = 0; i < height; ++i) {
+      for (Index j = 0; j < cols; ++j) out(0, i * cols + j) = k(first + i, j) / kernel_scale_;
+    }
+    const Index begin = block.rows.begin + first;
+    const PairBlock part{{begin, begin + height}, block.cols};
+    of_samples(part, sums, first, out);
+    of_components(part, out);
+    for (Index f = 0; f < own.rows(); ++f)
+      std::copy_n(own.view().row(f) + first * cols, out.cols, out.row(basis_.count() + f));
+    take(first, out);
   }
-  of_samples(block, out, distances);
-  if (own_ != nullptr) of_caller(block, out.block(basis_.count(), 0, own_->count(), out.cols));
 }
 
 /// Inner products are taken of centred rows, so that the correlation of nearly constant rows loses nothing:
 /// ⟨x, x'⟩ = ⟨x − m, x' − m'⟩ + (d + 1) m m'. Squared distances are right to a few ε(‖x‖² + ‖x'‖²), angles to √ε.
-void PairFeatures::of_samples(const PairBlock& block, MatrixView<double> out, const double* distances) const {
+void PairFeatures::of_samples(const PairBlock& part, const CoordinateSums& sums, Index first,
+                              MatrixView<double> out) const {
   const PairSamples& left = left_ != nullptr ? *left_ : right_;
-  const FeaturePanel a(left.x_, block.rows, left.mean_);
-  const bool one_panel = left_ == nullptr && block.rows.begin == block.cols.begin && block.rows.end == block.cols.end;
-  const std::optional<FeaturePanel> other =
-      one_panel ? std::nullopt : std::optional<FeaturePanel>(std::in_place, right_.x_, block.cols, right_.mean_);
-  const FeaturePanel& b = one_panel ? a : *other;
-  const Index rows = block.rows.size();
-  const Index cols = block.cols.size();
-  const auto feature = [&](Index f) { return MatrixView<double>{out.row(f), rows, cols, cols}; };
-  host::product<double>(1, Transpose::no, a.centred.view(), Transpose::yes, b.centred.view(), 0, feature(8));
-  if (distances != nullptr) {
-    std::copy_n(distances, rows * cols, out.row(distance_row));
-  } else {
-    host::absolute_distances(a.rows, b.rows, feature(distance_row));
-  }
-  const double length = static_cast<double>(a.rows.cols) + 1;
+  const Index cols = part.cols.size();
+  const double length = static_cast<double>(right_.x_.shape.size()) + 1;
   const auto side = [](const PairSamples& samples) {
     return host::AngleSide{samples.norm_.data(), samples.square_.data(), samples.mean_.data(), samples.inverse_.data()};
   };
-  for (Index i = 0; i < rows; ++i) {
+  for (Index i = 0; i < part.rows.size(); ++i) {
     const auto at = [&](Index f) { return out.row(f) + i * cols; };
-    host::angle_pass(side(left), block.rows.begin + i, side(right_), block.cols.begin, cols, length, basis_.mean_square,
-                     {at(1), at(2), at(3), at(4), at(5), at(6), at(7), at(8)});
+    std::copy_n(sums.distances.view().row(first + i), cols, at(9));
+    const Index p = part.rows.begin + i;
+    host::angle_pass(side(left), p, side(right_), part.cols.begin, cols, length, basis_.mean_square,
+                     {sums.products.view().row(first + i), at(1), at(2), at(3), at(4), at(5), at(6), at(7), at(8)});
     // Of a sample with itself they are known.
-    const Index p = block.rows.begin + i;
-    if (left_ != nullptr || p < block.cols.begin || p >= block.cols.end) continue;
+    if (left_ != nullptr || p < part.cols.begin || p >= part.cols.end) continue;
     const double square = right_.square_[usize(p)];
     const std::array<double, 8> own{square, 1, 0, square, 0, 0, 1, right_.inverse_[usize(p)] > 0 ? 1.0 : 0.0};
-    for (Index f = 1; f <= std::ssize(own); ++f) at(f)[p - block.cols.begin] = own[usize(f - 1)];
+    for (Index f = 1; f <= std::ssize(own); ++f) at(f)[p - part.cols.begin] = own[usize(f - 1)];
   }
+}
+
+void PairFeatures::of_components(const PairBlock& part, MatrixView<double> out) const {
+  const PairSamples& left = left_ != nullptr ? *left_ : right_;
+  const Index cols = part.cols.size();
   const Index components = basis_.components.rows();
   for (Index c = 0; c < components; ++c) {
-    for (Index i = 0; i < rows; ++i) {
-      const double s = left.scores_(block.rows.begin + i, c);
+    for (Index i = 0; i < part.rows.size(); ++i) {
+      const double s = left.scores_(part.rows.begin + i, c);
       for (Index j = 0; j < cols; ++j) {
-        const double t = right_.scores_(block.cols.begin + j, c);
+        const double t = right_.scores_(part.cols.begin + j, c);
         out(10 + c, i * cols + j) = s * t;
         out(10 + components + c, i * cols + j) = std::abs(s - t);
       }
@@ -264,18 +280,21 @@ void PairFeatures::of_samples(const PairBlock& block, MatrixView<double> out, co
   }
 }
 
-void PairFeatures::of_caller(const PairBlock& block, MatrixView<double> out) const {
+/// A row for each, none where there are none; they are asked for by the block, and checked.
+Matrix<double> PairFeatures::of_caller(const PairBlock& block) const {
+  if (own_ == nullptr) return {};
+  Matrix<double> out(own_->count(), block.pairs(), Content::unset);
   const SampleView& left = left_ != nullptr ? left_->x_ : right_.x_;
   own_->evaluate(left.part(block.rows.begin, block.rows.size()), right_.x_.part(block.cols.begin, block.cols.size()),
-                 out);
+                 out.view());
   const Index cols = block.cols.size();
   const bool square = left_ == nullptr && block.rows.begin == block.cols.begin && block.rows.size() == cols;
   for (Index f = 0; f < own_->count(); ++f) {
     // Two orders of one sum may differ by rounding.
-    const double allowed = 1e-9 * std::abs(*std::max_element(out.row(f), out.row(f) + out.cols, [](double a, double b) {
-                             return std::abs(a) < std::abs(b);
-                           }));
-    for (Index at = 0; at < out.cols; ++at) {
+    const double allowed =
+        1e-9 * std::abs(*std::max_element(out.view().row(f), out.view().row(f) + out.cols(),
+                                          [](double a, double b) { return std::abs(a) < std::abs(b); }));
+    for (Index at = 0; at < out.cols(); ++at) {
       const Index i = at / cols;
       const Index j = at % cols;
       const double value = out(f, at);
@@ -291,6 +310,7 @@ void PairFeatures::of_caller(const PairBlock& block, MatrixView<double> out) con
       }
     }
   }
+  return out;
 }
 
 }  // namespace widelimit

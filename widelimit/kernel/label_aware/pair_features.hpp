@@ -2,6 +2,7 @@
 
 #include "widelimit/base/samples.hpp"
 #include "widelimit/engine/engine.hpp"
+#include "widelimit/engine/host/pair_panel.hpp"
 
 #include <functional>
 #include <memory>
@@ -66,6 +67,12 @@ class PairSamples {
   std::vector<double> inverse_;  ///< of √Σ(x_k − mean)², or 0 where that is 0
 };
 
+/// Sums over the coordinates of the pairs of a block: what features cost most for.
+struct CoordinateSums {
+  Matrix<double> products;   ///< of rows less their means
+  Matrix<double> distances;  ///< ‖x − x'‖₁
+};
+
 /// Features of blocks of pairs: Θ/scale and those of the basis, then those of the caller.
 class PairFeatures {
  public:
@@ -73,17 +80,28 @@ class PairFeatures {
   PairFeatures(const PairBasis& basis, const PairSamples* left, const PairSamples& right, const PairFunctions* own,
                double kernel_scale);
   [[nodiscard]] Index count() const { return basis_.count() + (own_ != nullptr ? own_->count() : 0); }
-  /// Row f of `out` becomes feature f of all pairs of the block, row by row; `k` is Θ of the block. Error{input} where
-  /// a caller's feature is not finite, or in a block on the diagonal not symmetric. `distances`, where known, are
-  /// ‖x − x'‖₁ of the block, which cost most. Sequential.
-  void evaluate(const PairBlock& block, MatrixView<const double> k, MatrixView<double> out,
-                const double* distances = nullptr) const;
-  /// Row of ‖x − x'‖₁ among the features.
-  static constexpr Index distance_row = 9;
+
+  /// Samples of one side, arranged for `sums`: O(samples·d), hence worth keeping for several blocks.
+  [[nodiscard]] host::PairPanel left_panel(Range rows, bool distances) const;
+  [[nodiscard]] host::PairPanel right_panel(Range cols, bool distances) const;
+  /// Of the block of both panels; the second where its distances are known. Sequential.
+  [[nodiscard]] static CoordinateSums sums(const host::PairPanel& left, const host::PairPanel& right);
+  [[nodiscard]] static CoordinateSums sums(const host::PairPanel& left, const host::PairPanel& right,
+                                           Matrix<double> distances);
+
+  /// Some rows of the block from row `first` on: row f of `features` is feature f of their pairs, row by row; one row
+  /// more is there for the receiver to use.
+  using Take = std::function<void(Index first, MatrixView<double> features)>;
+  /// All features of a block, a few rows at a time, which stay in the first-level cache; `k` is Θ of the block.
+  /// Error{input} where a caller's feature is not finite, or in a block on the diagonal not symmetric. Sequential.
+  void evaluate(const PairBlock& block, MatrixView<const double> k, const CoordinateSums& sums, const Take& take) const;
 
  private:
-  void of_samples(const PairBlock& block, MatrixView<double> out, const double* distances) const;
-  void of_caller(const PairBlock& block, MatrixView<double> out) const;
+  [[nodiscard]] static host::PairPanel panel(const PairSamples& samples, Range range, host::PairPanel::Side side,
+                                             bool distances);
+  void of_samples(const PairBlock& part, const CoordinateSums& sums, Index first, MatrixView<double> out) const;
+  void of_components(const PairBlock& part, MatrixView<double> out) const;
+  [[nodiscard]] Matrix<double> of_caller(const PairBlock& block) const;
 
   const PairBasis& basis_;
   const PairSamples* left_;

@@ -1,5 +1,6 @@
 #include "widelimit/base/error.hpp"
 #include "widelimit/engine/host/host.hpp"
+#include "widelimit/engine/host/row_moments.hpp"
 #include "widelimit/kernel/label_aware/hadamard_sketch.hpp"
 #include "widelimit/kernel/label_aware/pair_estimate.hpp"
 #include "widelimit/kernel/label_aware/pair_sums.hpp"
@@ -24,26 +25,30 @@ NormalEquations all_pairs(const GramMatrix& kernel, const PairFeatures& features
                           PairTarget target, EngineMatrix* keep, Progress* progress) {
   const Index size = features.count() + 1;
   std::optional<LowerStrip> lower;
+  std::optional<StripPanels> left;
   CompensatedSums sums(size * size);
   over_pairs(
       kernel, progress,
-      [&](const PairBlock& block, MatrixView<const double> k) {
-        Matrix<double> rows(size, block.pairs(), Content::unset);
-        features.evaluate(block, k, rows.view());
-        if (lower) lower->put(block, rows.view().row(PairFeatures::distance_row));
-        write_targets(labels, target, block, rows.view().row(size - 1));
-        std::vector<double> part(usize(size * size));
-        host::product<double>(1, Transpose::no, rows.view(), Transpose::yes, rows.view(), 0,
-                              {part.data(), size, size, size});
-        return part;
+      [&](Range cols) {
+        return [&, right = features.right_panel(cols, true)](const PairBlock& block, MatrixView<const double> k) {
+          const CoordinateSums of_pairs = PairFeatures::sums(left->of(block), right);
+          if (lower) lower->put(block, of_pairs.distances.data());
+          host::RowMoments moments(size);
+          features.evaluate(block, k, of_pairs, [&](Index first, MatrixView<double> rows) {
+            const Index begin = block.rows.begin + first;
+            write_targets(labels, target, {{begin, begin + rows.cols / k.cols}, block.cols}, rows.row(size - 1));
+            moments.add(rows);
+          });
+          return moments.values();
+        };
       },
       [&](const std::vector<double>& part, double weight) { sums.add(part, weight); },
       [&](Range strip) {
         if (keep != nullptr) lower.emplace(strip, kernel.samples());
+        left.emplace(strip, kernel.engine(), [&](Range rows) { return features.left_panel(rows, true); });
       },
-      [&](Range strip, MatrixView<const double> rows) {
-        if (lower)
-          lower->write(rows.block(0, strip.begin, rows.rows, rows.cols - strip.begin), *keep, kernel.algebra());
+      [&](Range, MatrixView<const double> rows) {
+        if (lower) lower->write(rows, *keep, kernel.algebra());
       });
   return sums.values();
 }
@@ -52,26 +57,32 @@ NormalEquations all_pairs(const GramMatrix& kernel, const PairFeatures& features
 void write_flat(const GramMatrix& kernel, const PairFeatures& features, std::span<const Index> labels,
                 PairTarget target, Index first, Index count, MatrixView<double> columns) {
   const Index n = kernel.samples();
-  const Range rows{first / n, (first + count - 1) / n + 1};
-  const Matrix<double> strip = kernel.rows(rows.begin, rows.size());
+  const Range strip{first / n, (first + count - 1) / n + 1};
+  const Matrix<double> theta = kernel.rows(strip.begin, strip.size());
+  const StripPanels left(strip, kernel.engine(), [&](Range rows) { return features.left_panel(rows, true); });
   const std::vector<Range> cuts = cut({0, n}, pair_tile);
+  // A row of a block in the vector, cut at both ends.
+  const auto copy = [&](const PairBlock& block, Index row, const double* values, double* to) {
+    const Index begin = row * n + block.cols.begin - first;
+    const Index from = std::max<Index>(0, -begin);
+    const Index end = std::min(block.cols.size(), count - begin);
+    if (from < end) std::copy(values + from, values + end, to + begin + from);
+  };
   kernel.engine().for_each(std::ssize(cuts), [&](Index task) {
-    for (const Range r : cut(rows, pair_tile)) {
-      const PairBlock block{r, cuts[usize(task)]};
-      Matrix<double> values(columns.rows, block.pairs(), Content::unset);
-      features.evaluate(block, strip.view().block(r.begin - rows.begin, block.cols.begin, r.size(), block.cols.size()),
-                        values.view());
-      write_targets(labels, target, block, values.view().row(columns.rows - 1));
-      for (Index i = 0; i < r.size(); ++i) {
-        // Where this row of the block lies in the vector, cut at both ends.
-        const Index begin = (r.begin + i) * n + block.cols.begin - first;
-        const Index from = std::max<Index>(0, -begin);
-        const Index to = std::min(block.cols.size(), count - begin);
-        for (Index f = 0; f < columns.rows && from < to; ++f) {
-          const double* row = values.view().row(f) + i * block.cols.size();
-          std::copy(row + from, row + to, columns.row(f) + begin + from);
-        }
-      }
+    const Range cols = cuts[usize(task)];
+    const host::PairPanel right = features.right_panel(cols, true);
+    for (const PairBlock& block : blocks_of(strip, cols, true)) {
+      const MatrixView<const double> k =
+          theta.view().block(block.rows.begin - strip.begin, cols.begin, block.rows.size(), cols.size());
+      features.evaluate(
+          block, k, PairFeatures::sums(left.of(block), right), [&](Index above, MatrixView<double> values) {
+            const Range rows{block.rows.begin + above, block.rows.begin + above + values.cols / cols.size()};
+            write_targets(labels, target, {rows, cols}, values.row(columns.rows - 1));
+            for (Index f = 0; f < columns.rows; ++f) {
+              for (Index i = 0; i < rows.size(); ++i)
+                copy(block, rows.begin + i, values.row(f) + i * cols.size(), columns.row(f));
+            }
+          });
     }
   });
 }
@@ -175,8 +186,17 @@ PairEstimator::PairEstimator(const LabelAware& aware, KernelPart part, const Pai
   features_.emplace(regression->basis, test_ ? &*test_ : nullptr, *train_, sources.own, regression->kernel_scale);
 }
 
-Index PairEstimator::evaluate(const PairBlock& block, MatrixView<const double> k, MatrixView<double> z,
-                              const double* distances) const {
+host::PairPanel PairEstimator::left_panel(Range rows, bool distances) const {
+  return features_ ? features_->left_panel(rows, distances) : host::PairPanel();
+}
+
+host::PairPanel PairEstimator::right_panel(Range cols, bool distances) const {
+  return features_ ? features_->right_panel(cols, distances) : host::PairPanel();
+}
+
+Index PairEstimator::evaluate(const PairBlock& block, const host::PairPanel& left, const host::PairPanel& right,
+                              MatrixView<const double> k, MatrixView<double> z,
+                              std::optional<Matrix<double>> distances) const {
   if (const auto* smoother = std::get_if<PairSmoother>(&aware_.estimate)) {
     Index beyond = 0;
     for (Index i = 0; i < k.rows; ++i) {
@@ -187,11 +207,17 @@ Index PairEstimator::evaluate(const PairBlock& block, MatrixView<const double> k
     }
     return beyond;
   }
-  Matrix<double> values(features_->count(), block.pairs(), Content::unset);
-  features_->evaluate(block, k, values.view(), distances);
-  std::vector<double> sums(usize(block.pairs()));
-  host::multiply(1, Transpose::yes, values.view(), std::get<PairRegression>(aware_.estimate).coefficients, 0, sums);
-  for (Index i = 0; i < k.rows; ++i) std::copy_n(sums.data() + i * k.cols, k.cols, z.row(i));
+  const std::vector<double>& coefficients = std::get<PairRegression>(aware_.estimate).coefficients;
+  const CoordinateSums sums =
+      distances ? PairFeatures::sums(left, right, *std::move(distances)) : PairFeatures::sums(left, right);
+  features_->evaluate(block, k, sums, [&](Index first, MatrixView<double> features) {
+    const Index p = std::ssize(coefficients);
+    // Sums replace the row that is free.
+    const std::span<double> values{features.row(p), usize(features.cols)};
+    host::multiply(1, Transpose::yes, features.block(0, 0, p, features.cols), coefficients, 0, values);
+    for (Index i = 0; i < features.cols / k.cols; ++i)
+      std::copy_n(values.data() + i * k.cols, k.cols, z.row(first + i));
+  });
   return 0;
 }
 

@@ -44,24 +44,24 @@ void write_strip(MatrixView<const double> rows, Range strip, EngineMatrix& kerne
 
 Index add_to_strip(const PairEstimator& z, double lambda, Range strip, Index first, bool test, MatrixView<double> k,
                    const Engine& engine) {
-  std::vector<PairBlock> blocks;
-  for (const Range r : cut(strip, pair_tile)) {
-    for (const Range c : cut({test ? first : std::max(first, r.begin), first + k.cols}, pair_tile))
-      blocks.push_back({r, c});
-  }
-  std::vector<Index> beyond(blocks.size(), 0);
-  engine.for_each(std::ssize(blocks), [&](Index task) {
-    const PairBlock& block = blocks[usize(task)];
-    const bool diagonal = !test && block.rows.begin == block.cols.begin;
-    const MatrixView<double> own =
-        k.block(block.rows.begin - strip.begin, block.cols.begin - first, block.rows.size(), block.cols.size());
-    require_finite_block(block, own);
-    Matrix<double> values(own.rows, own.cols, Content::unset);
-    const Index outside = z.evaluate(block, own, values.view());
-    beyond[usize(task)] = diagonal || test ? outside : 2 * outside;
-    for (Index i = 0; i < own.rows; ++i) {
-      for (Index j = diagonal ? i : 0; j < own.cols; ++j) own(i, j) += lambda * values(i, j);
-      for (Index j = 0; diagonal && j < i; ++j) own(i, j) = own(j, i);
+  const std::vector<Range> columns = cut({test ? first : std::max(first, strip.begin), first + k.cols}, pair_tile);
+  std::vector<Index> beyond(columns.size(), 0);
+  const StripPanels left(strip, engine, [&](Range rows) { return z.left_panel(rows, true); });
+  engine.for_each(std::ssize(columns), [&](Index task) {
+    const Range cols = columns[usize(task)];
+    const host::PairPanel right = z.right_panel(cols, true);
+    for (const PairBlock& block : blocks_of(strip, cols, test)) {
+      const bool diagonal = !test && block.rows.begin == block.cols.begin;
+      const MatrixView<double> own =
+          k.block(block.rows.begin - strip.begin, cols.begin - first, block.rows.size(), cols.size());
+      require_finite_block(block, own);
+      Matrix<double> values(own.rows, own.cols, Content::unset);
+      const Index outside = z.evaluate(block, left.of(block), right, own, values.view());
+      beyond[usize(task)] += diagonal || test ? outside : 2 * outside;
+      for (Index i = 0; i < own.rows; ++i) {
+        for (Index j = diagonal ? i : 0; j < own.cols; ++j) own(i, j) += lambda * values(i, j);
+        for (Index j = 0; diagonal && j < i; ++j) own(i, j) = own(j, i);
+      }
     }
   });
   Index sum = 0;
@@ -149,26 +149,28 @@ double keep_estimates(const PairEstimator& z, bool kept, EngineMatrix& kernel, s
     LowerStrip distances(strip, kept ? n : strip.begin);
     if (kept) distances.read(kernel, algebra);
     LowerStrip estimates(strip, n);
-    std::vector<PairBlock> blocks;
-    for (const Range r : cut(strip, pair_tile)) {
-      for (const Range c : cut({r.begin, n}, pair_tile)) blocks.push_back({r, c});
-    }
-    std::vector<double> sums(blocks.size(), 0.0);
-    std::vector<Index> outside(blocks.size(), 0);
-    engine.for_each(std::ssize(blocks), [&](Index task) {
-      const PairBlock& block = blocks[usize(task)];
-      Matrix<double> values(block.rows.size(), block.cols.size(), Content::unset);
-      const MatrixView<const double> theta = rows.view().block(
-          block.rows.begin - strip.begin, block.cols.begin - strip.begin, values.rows(), values.cols());
-      outside[usize(task)] = kept ? z.evaluate(block, theta, values.view(), distances.get(block).data())
-                                  : z.evaluate(block, theta, values.view());
-      for (Index k = 0; k < block.pairs(); ++k) sums[usize(task)] += std::abs(values.data()[k]);
-      estimates.put(block, values.data());
+    const std::vector<Range> columns = cut({strip.begin, n}, pair_tile);
+    std::vector<std::vector<double>> sums(columns.size());
+    std::vector<Index> outside(columns.size(), 0);
+    const StripPanels left(strip, engine, [&](Range tile) { return z.left_panel(tile, !kept); });
+    engine.for_each(std::ssize(columns), [&](Index task) {
+      const host::PairPanel right = z.right_panel(columns[usize(task)], !kept);
+      for (const PairBlock& block : blocks_of(strip, columns[usize(task)], false)) {
+        Matrix<double> values(block.rows.size(), block.cols.size(), Content::unset);
+        const MatrixView<const double> theta = rows.view().block(
+            block.rows.begin - strip.begin, block.cols.begin - strip.begin, values.rows(), values.cols());
+        const Index out = z.evaluate(block, left.of(block), right, theta, values.view(),
+                                     kept ? std::optional(distances.get(block)) : std::nullopt);
+        double sum = 0;
+        for (Index k = 0; k < block.pairs(); ++k) sum += std::abs(values.data()[k]);
+        sums[usize(task)].push_back(pair_weight(block) * sum);
+        outside[usize(task)] += block.rows.begin == block.cols.begin ? out : 2 * out;
+        estimates.put(block, values.data());
+      }
     });
-    for (std::size_t b = 0; b < blocks.size(); ++b) {
-      const bool own = blocks[b].rows.begin == blocks[b].cols.begin;
-      magnitude += (own ? 1 : 2) * sums[b];
-      beyond += (own ? 1 : 2) * outside[b];
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+      for (const double sum : sums[c]) magnitude += sum;
+      beyond += outside[c];
     }
     for (Index i = 0; i < strip.size(); ++i) diagonal.push_back(estimates.own(i));
     estimates.write(rows.view(), kernel, algebra);

@@ -4,6 +4,7 @@
 #include "widelimit/kernel/label_aware/pair_features.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <vector>
 
 namespace widelimit {
@@ -21,47 +22,82 @@ inline constexpr Index pair_strip = 2 * pair_tile;
   return parts;
 }
 
+/// The blocks of a strip of rows in the columns of one tile; of training samples those on and above the diagonal.
+[[nodiscard]] inline std::vector<PairBlock> blocks_of(Range strip, Range cols, bool all) {
+  std::vector<PairBlock> blocks;
+  for (const Range rows : cut(strip, pair_tile)) {
+    if (all || rows.begin <= cols.begin) blocks.push_back({rows, cols});
+  }
+  return blocks;
+}
+
+/// What a block above the diagonal counts, beside one on it.
+[[nodiscard]] inline double pair_weight(const PairBlock& block) { return block.rows.begin == block.cols.begin ? 1 : 2; }
+
 /// Goes once over all ordered pairs of training samples: take(part(block, Θ of the block), weight) for the blocks on
-/// and above the diagonal, those above with weight 2. `part` runs on the threads of the engine, `take` on the calling
-/// thread in a fixed order, so that sums do not depend on the number of threads. A strip of the Gram matrix is held;
-/// before(strip) and after(strip, its rows) are called around its blocks.
-template <typename Part, typename Take, typename Before, typename After>
-void over_pairs(const GramMatrix& k, Progress* progress, const Part& part, const Take& take, const Before& before_strip,
-                const After& after_strip) {
+/// and above the diagonal, those above with weight 2. `prepare` makes a `part` for the blocks of one strip in one tile
+/// of columns; both run on the threads of the engine, `take` on the calling thread in a fixed order, so that sums do
+/// not depend on the number of threads. A strip of the Gram matrix is held, from its own columns on; before(strip) and
+/// after(strip, those rows) are called around its blocks.
+template <typename Prepare, typename Take, typename Before, typename After>
+void over_pairs(const GramMatrix& k, Progress* progress, const Prepare& prepare, const Take& take,
+                const Before& before_strip, const After& after_strip) {
+  using Part = decltype(prepare(Range{})(PairBlock{}, MatrixView<const double>{}));
   const Index n = k.samples();
   ProgressTicker ticker(progress, n * (n + 1) / 2, "pairs");
   for (const Range strip : cut({0, n}, pair_strip)) {
-    const Matrix<double> rows = k.rows(strip.begin, strip.size());
+    const Matrix<double> rows = k.rows(strip.begin, strip.size(), strip.begin);
     before_strip(strip);
-    std::vector<PairBlock> blocks;
-    for (const Range r : cut(strip, pair_tile)) {
-      for (const Range c : cut({r.begin, n}, pair_tile)) blocks.push_back({r, c});
-    }
-    std::vector<decltype(part(blocks.front(), rows.view()))> parts(blocks.size());
+    const std::vector<Range> columns = cut({strip.begin, n}, pair_tile);
+    std::vector<std::vector<Part>> parts(columns.size());
     const Index before = strip.begin * n - strip.begin * (strip.begin - 1) / 2;
     const auto pairs = static_cast<double>(strip.size()) * static_cast<double>(n - strip.begin);
     k.engine().for_each(
-        std::ssize(blocks),
+        std::ssize(columns),
         [&](Index task) {
-          const PairBlock& block = blocks[usize(task)];
-          parts[usize(task)] = part(block, rows.view().block(block.rows.begin - strip.begin, block.cols.begin,
-                                                             block.rows.size(), block.cols.size()));
+          const auto part = prepare(columns[usize(task)]);
+          for (const PairBlock& block : blocks_of(strip, columns[usize(task)], false)) {
+            parts[usize(task)].push_back(
+                part(block, rows.view().block(block.rows.begin - strip.begin, block.cols.begin - strip.begin,
+                                              block.rows.size(), block.cols.size())));
+          }
         },
         [&](Index done) {
           ticker.at(before +
-                    static_cast<Index>(pairs * static_cast<double>(done) / static_cast<double>(blocks.size())));
+                    static_cast<Index>(pairs * static_cast<double>(done) / static_cast<double>(columns.size())));
         });
-    for (std::size_t b = 0; b < blocks.size(); ++b) {
-      take(parts[b], blocks[b].rows.begin == blocks[b].cols.begin ? 1.0 : 2.0);
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+      const std::vector<PairBlock> blocks = blocks_of(strip, columns[c], false);
+      for (std::size_t b = 0; b < blocks.size(); ++b) take(parts[c][b], pair_weight(blocks[b]));
     }
     after_strip(strip, rows.view());
   }
 }
 
+/// The same where `part` needs no preparation.
 template <typename Part, typename Take>
 void over_pairs(const GramMatrix& k, Progress* progress, const Part& part, const Take& take) {
   over_pairs(
-      k, progress, part, take, [](Range) {}, [](Range, MatrixView<const double>) {});
+      k, progress, [&](Range) { return std::cref(part); }, take, [](Range) {}, [](Range, MatrixView<const double>) {});
 }
+
+/// The left side of the pairs of a strip, tile by tile.
+class StripPanels {
+ public:
+  /// make(rows) for each tile, on the threads of the engine.
+  template <typename Make>
+  StripPanels(Range strip, const Engine& engine, const Make& make) : strip_(strip) {
+    const std::vector<Range> tiles = cut(strip, pair_tile);
+    panels_.resize(tiles.size());
+    engine.for_each(std::ssize(tiles), [&](Index task) { panels_[usize(task)] = make(tiles[usize(task)]); });
+  }
+  [[nodiscard]] const host::PairPanel& of(const PairBlock& block) const {
+    return panels_[usize((block.rows.begin - strip_.begin) / pair_tile)];
+  }
+
+ private:
+  Range strip_;
+  std::vector<host::PairPanel> panels_;
+};
 
 }  // namespace widelimit
