@@ -181,7 +181,7 @@ Objectives counted(const BoxProblem& problem, std::span<const double> a, std::sp
   const double high = norm.value() / 2 + norm_error * (1 + slack) + loss * (1 + slack);
   if (!(gap < no_bound) || !(high < no_bound)) return {no_bound, 0};
   const double primal = low + (high - low) / 2;
-  return {primal, low - gap - 8 * unit_rounding * (std::abs(low) + gap)};
+  return {primal, low - gap - 8 * unit_rounding * (std::abs(low) + gap), 1, loss == 0};
 }
 
 }  // namespace

@@ -59,6 +59,12 @@ bool rescale(const BoxProblem& problem, std::vector<double>& a, std::vector<doub
   return true;
 }
 
+/// Whether a solution, proof included, is one at every smaller λ, too: bounds wᵢ/λ only widen the box, and a hard
+/// margin has none. A ridge changes with λ.
+bool holds_below(const BoxSolution& solution, SvmLoss loss) {
+  return loss != SvmLoss::squared_hinge && solution.ending == Ending::converged && solution.objectives.lossless;
+}
+
 /// Whether a solution is worth starting from at a smaller λ. Variables at their bounds mostly leave them, one step
 /// each, which takes longer than to start from 0.
 bool mostly_free(const BoxProblem& problem, std::span<const double> a) {
@@ -105,7 +111,13 @@ std::vector<BoxSolution> solve_svm_path(const GramMatrix& k, const BinaryProblem
   std::vector<double> a;
   std::vector<double> product;
   ProductError error;
+  const BoxSolution* before = nullptr;
   for (const std::size_t index : order) {
+    if (before != nullptr && holds_below(*before, loss)) {
+      solutions[index] = *before;
+      solutions[index].iterations = 0;
+      continue;
+    }
     const BoxProblem dual = dual_of(problem, lambdas[index], loss, options.bias);
     const bool changed = rescale(dual, a, product);
     solutions[index] =
@@ -115,6 +127,7 @@ std::vector<BoxSolution> solve_svm_path(const GramMatrix& k, const BinaryProblem
       product = solutions[index].product;
       error = solutions[index].error;
     }
+    before = &solutions[index];
   }
   return solutions;
 }
