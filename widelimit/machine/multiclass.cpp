@@ -54,13 +54,13 @@ SparseMachines solve_all(const GramMatrix& gram, std::span<const Index> order,
   SharedProgress shared(options.progress, outputs, "binary problems");
   const auto solve = [&](Index p) {
     const BinaryProblem& problem = problems[usize(p)];
-    const auto solutions = solve_svm_path(k, problem, lambdas, loss, options, shared.get());
+    const SvmPath path = solve_svm_path(k, problem, lambdas, loss, options, shared.get());
     std::vector<Index> samples;
+    samples.reserve(problem.samples.size());
     for (const Index row : problem.samples) samples.push_back(order[usize(row)]);
-    machines.set(usize(p), problem.samples.empty() ? order : samples, solutions);
-    for (std::size_t l = 0; l < lambdas.size(); ++l) {
-      parts[l][usize(p)] = svm_summary(solutions[l], lambdas[l], loss);
-    }
+    machines.set(usize(p), problem.samples.empty() ? order : samples, path);
+    std::vector<Summary> summaries = svm_summaries(path, lambdas, loss);
+    for (std::size_t l = 0; l < lambdas.size(); ++l) parts[l][usize(p)] = std::move(summaries[l]);
   };
   gram.engine().for_each(outputs, solve, [&](Index done) { shared.at(done); });
   const double taken = seconds_since(begin);

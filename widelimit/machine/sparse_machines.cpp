@@ -7,18 +7,27 @@ namespace widelimit {
 SparseMachines::SparseMachines(Index samples, std::size_t outputs, std::size_t lambdas)
     : samples_(samples), outputs_(outputs), summaries_(lambdas) {}
 
-void SparseMachines::set(std::size_t output, std::span<const Index> samples, std::span<const BoxSolution> solutions) {
+void SparseMachines::set(std::size_t output, std::span<const Index> samples, const SvmPath& path) {
   Output& own = outputs_[output];
-  own.coefficients.clear();
-  own.stages.clear();
-  for (std::size_t l = 0; l < solutions.size(); ++l) {
-    const BoxSolution& solution = solutions[l];
-    if (l > 0 && solution.bias == solutions[l - 1].bias && solution.a == solutions[l - 1].a) continue;
+  std::vector<Stage> of_solution;
+  of_solution.reserve(path.solutions.size());
+  std::size_t count = 0;
+  for (const BoxSolution& solution : path.solutions) {
+    count += solution.a.size() - usize(std::count(solution.a.begin(), solution.a.end(), 0.0));
+  }
+  own.coefficients.reserve(count);
+  for (const BoxSolution& solution : path.solutions) {
     const std::size_t begin = own.coefficients.size();
     for (std::size_t i = 0; i < solution.a.size(); ++i) {
       if (solution.a[i] != 0) own.coefficients.push_back({samples[i], solution.a[i]});
     }
-    own.stages.push_back({l, begin, own.coefficients.size(), solution.bias});
+    of_solution.push_back({0, begin, own.coefficients.size(), solution.bias});
+  }
+  own.stages.clear();
+  for (std::size_t l = 0; l < path.of_lambda.size(); ++l) {
+    if (l > 0 && path.of_lambda[l] == path.of_lambda[l - 1]) continue;
+    own.stages.push_back(of_solution[path.of_lambda[l]]);
+    own.stages.back().from = l;
   }
 }
 

@@ -2,7 +2,7 @@
 
 #include "widelimit/engine/host/point_strip.hpp"
 #include "widelimit/machine/fit.hpp"
-#include "widelimit/machine/svm/box_solver.hpp"
+#include "widelimit/machine/svm/svm_path.hpp"
 
 #include <span>
 #include <vector>
@@ -32,7 +32,7 @@ class SparseMachines {
   [[nodiscard]] const Summary& summary(std::size_t lambda) const { return summaries_[lambda]; }
 
   /// Coefficient i of a solution is that of samples[i]. Several outputs may be set at a time.
-  void set(std::size_t output, std::span<const Index> samples, std::span<const BoxSolution> solutions);
+  void set(std::size_t output, std::span<const Index> samples, const SvmPath& path);
   /// All coefficients of that λ become 0.
   void clear(std::size_t lambda);
 
