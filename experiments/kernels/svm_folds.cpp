@@ -6,32 +6,29 @@
 
 namespace widelimit::experiment {
 
-namespace {
-
-std::vector<Fit> fits(const GramMatrix& square, const PresentClasses& present, const FoldMachines& machines) {
-  const SvmOptions options{
-      .bias = true, .tolerance = machines.tolerance, .check_definite = false, .progress = machines.progress};
-  if (present.count() > 2) return one_vs_one_path(square, present.labels, present.count(), machines.lambdas, options);
-  const Matrix<double> signs = class_targets(present.labels, 2);
-  return svm_path(square, {signs.data(), present.labels.size()}, machines.lambdas, options);
-}
-
-}  // namespace
-
 FoldAnswers svm_answers(const GramMatrix& k, std::span<const Index> labels, const SplitRows& fold,
                         const FoldMachines& machines, const Engine& engine) {
   const PresentClasses present = present_classes(chosen(labels, fold.train));
   const GramMatrix square = k.part(fold.train);
   const EngineMatrix rows = k.algebra().gather(k.matrix(), fold.test, fold.train);
+  const SvmOptions options{
+      .bias = true, .tolerance = machines.tolerance, .check_definite = false, .progress = machines.progress};
   FoldAnswers answers;
-  for (const Fit& fit : fits(square, present, machines)) {
-    answers.unsolved += fit.summary.converged() ? 0 : 1;
-    const Matrix<double> g = decision(fit, rows, engine);
-    answers.classes.emplace_back();
-    for (const Scheme rule : machines.rules) {
-      std::vector<Index> told = classes_of(present.count() == 2 ? Scheme::sign : rule, present.count(), g.view());
+  if (present.count() > 2) {
+    const auto pairs = one_vs_one_machines(square, present.labels, present.count(), machines.lambdas, options);
+    for (std::size_t l = 0; l < pairs.lambdas(); ++l) answers.unsolved += pairs.summary(l).converged() ? 0 : 1;
+    answers.classes = vote(pairs, present.count(), rows, machines.rules, engine);
+  } else {
+    const Matrix<double> signs = class_targets(present.labels, 2);
+    for (const Fit& fit : svm_path(square, {signs.data(), present.labels.size()}, machines.lambdas, options)) {
+      answers.unsolved += fit.summary.converged() ? 0 : 1;
+      const std::vector<Index> told = classes_of(Scheme::sign, 2, decision(fit, rows, engine).view());
+      answers.classes.emplace_back(machines.rules.size(), told);
+    }
+  }
+  for (auto& by_rule : answers.classes) {
+    for (std::vector<Index>& told : by_rule) {
       for (Index& one : told) one = present.classes[usize(one)];
-      answers.classes.back().push_back(std::move(told));
     }
   }
   return answers;

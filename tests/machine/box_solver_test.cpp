@@ -45,6 +45,20 @@ TEST(Columns, OfAPartAreTheSameHoweverFewAreKept) {
   }
 }
 
+TEST(Columns, OfASmallPartAreThoseOfTheMatrix) {
+  const Clouds data = clouds(90, 1.0, 1);
+  for (const Index n : {1, 2, 63, 64, 65}) {
+    std::vector<Index> chosen;
+    for (Index i = 0; i < n; ++i) chosen.push_back(i < 20 ? i + 3 : 90 - n + i);
+    GramColumns<double> part(data.gram.view(), chosen, GramColumns<double>::usual_room);
+    for (Index k = 0; k < n; ++k) {
+      const double* column = part.column(k);
+      for (Index i = 0; i < n; ++i) ASSERT_EQ(column[i], data.gram(chosen[usize(i)], chosen[usize(k)]));
+      EXPECT_EQ(part.diagonal(k), column[k]);
+    }
+  }
+}
+
 TEST(BoxSolver, PartOfAMatrixAndShrinkingChangeNothing) {
   const Index n = 700;
   const Clouds data = clouds(n, 0.7, 21);
@@ -71,6 +85,28 @@ TEST(BoxSolver, PartOfAMatrixAndShrinkingChangeNothing) {
     EXPECT_NEAR(part.objectives.dual, whole.objectives.dual, 2e-9 * whole.objectives.dual);
     EXPECT_NEAR(part.objectives.dual, tight.objectives.dual, 2e-9 * whole.objectives.dual);
   }
+}
+
+TEST(BoxSolver, ObjectivesWithoutLossesHoldInEveryWiderBox) {
+  const Clouds data = clouds(24, 1.0, 17);
+  BoxProblem problem = svm_dual(data.labels, 1e4, true);
+  BoxSolver solver(data.gram.view());
+  const BoxSolution found = solver.solve(problem);
+  ASSERT_EQ(found.ending, Ending::converged);
+  ASSERT_TRUE(found.objectives.lossless);
+  std::vector<double> lengths(24, 1.0);  // a Gaussian kernel
+  const ProductError error{lengths, found.error.relative, found.error.absolute};
+  const Objectives own = objectives(problem, found.a, found.product, found.bias, error);
+  for (double& bound : problem.lower) bound *= 1e6;
+  for (double& bound : problem.upper) bound *= 1e6;
+  const Objectives wider = objectives(problem, found.a, found.product, found.bias, error);
+  EXPECT_TRUE(wider.lossless);
+  EXPECT_EQ(wider.primal, own.primal);
+  EXPECT_EQ(wider.dual, own.dual);
+  // One sample a little inside its margin has a loss, and a wider box makes it more.
+  std::vector<double> product = found.product;
+  for (std::size_t i = 0; i < product.size(); ++i) product[i] *= 1 - 1e-9;
+  EXPECT_FALSE(objectives(problem, found.a, product, found.bias, error).lossless);
 }
 
 TEST(BoxSolver, StartsFromWhatItIsGiven) {

@@ -13,8 +13,9 @@ namespace widelimit {
 /// Columns of a Gram matrix, or of the part of it that belongs to some of the samples, in host memory and in T: for
 /// solvers that move one variable at a time. Where the host may look at the matrix in that precision, whole columns are
 /// its rows and nothing is copied, and those of a part are put together when first asked for and kept while there is
-/// room. Where it may not look, as into the memory of a device, all columns are fetched at once if there is room for
-/// them, since each journey takes as long as some ten thousand numbers; else one at a time.
+/// room, or at once where the part is small. Where it may not look, as into the memory of a device, all columns are
+/// fetched at once if there is room for them, since each journey takes as long as some ten thousand numbers; else one
+/// at a time.
 template <std::floating_point T>
 class GramColumns {
  public:
@@ -30,6 +31,12 @@ class GramColumns {
         size_(chosen_.empty() ? k.samples() : std::ssize(chosen_)) {
     if (const auto view = k.algebra().host_view(k.matrix())) {
       if (const auto* entries = std::get_if<MatrixView<const T>>(&*view)) in_place_ = *entries;
+      if (in_place_.rows > 0 && !chosen_.empty() && usize(size_ * size_) * sizeof(T) <= std::min(room, small_part)) {
+        find_runs();
+        fetched_ = Matrix<T>(size_, size_, Content::unset);
+        for (Index i = 0; i < size_; ++i) copy_together(in_place_.row(chosen_[usize(i)]), fetched_.view().row(i));
+        return;
+      }
     } else if (usize(size_ * size_) * sizeof(T) <= std::min(room + room / 2, available_memory().value_or(room) / 8)) {
       fetch_all();
       return;
@@ -69,6 +76,9 @@ class GramColumns {
   }
 
  private:
+  /// Bytes up to which a part costs less than keeping account of its columns.
+  static constexpr std::size_t small_part = std::size_t{1} << 15;
+
   [[nodiscard]] Index sample(Index k) const { return chosen_.empty() ? k : chosen_[usize(k)]; }
 
   void fetch_all() {
@@ -80,6 +90,9 @@ class GramColumns {
     slot_.assign(usize(size_), -1);
     const auto column_bytes = static_cast<Index>(sizeof(T)) * std::max<Index>(size_, 1);
     slots_ = std::clamp<Index>(static_cast<Index>(room) / column_bytes, 2, std::max<Index>(size_, 2));
+    find_runs();
+  }
+  void find_runs() {
     for (const Index sample : chosen_) {
       if (runs_.empty() || runs_.back().first + runs_.back().second != sample) runs_.emplace_back(sample, 0);
       ++runs_.back().second;

@@ -15,6 +15,8 @@ BinaryProblem pair_problem(const std::vector<Index>& first, const std::vector<In
   BinaryProblem problem;
   problem.samples.resize(first.size() + second.size());
   std::merge(first.begin(), first.end(), second.begin(), second.end(), problem.samples.begin());
+  problem.labels.reserve(problem.samples.size());
+  if (!weights.empty()) problem.weights.reserve(problem.samples.size());
   for (const Index i : problem.samples) {
     problem.labels.push_back(std::binary_search(first.begin(), first.end(), i) ? 1 : -1);
     if (!weights.empty()) problem.weights.push_back(weights[place(i)]);

@@ -2,6 +2,7 @@
 
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/interruption.hpp"
+#include "widelimit/engine/host/point_strip.hpp"
 #include "widelimit/engine/select.hpp"
 
 #include <algorithm>
@@ -45,38 +46,32 @@ class SparseCoefficients {
     each([&](Index j, Index c, double value) { entries_[next[usize(c)]++] = {j, value}; });
   }
 
-  static constexpr Index points_at_once = 64;
   static constexpr Index outputs_at_once = 8;
 
-  /// g = kα of a few new points, points_at_once at the most, whose kernels with the samples are the rows of k. Points
-  /// stand beside each other in memory while sums are made, outputs when they are written.
+  /// g = kα of the points of a strip, whose kernels with the samples are the rows of k. Points stand beside each other
+  /// in memory while sums are made, outputs when they are written.
   template <typename T>
   void multiply(const MatrixView<const T>& k, const MatrixView<double>& g) const {
-    std::vector<double> columns(usize(k.cols * points_at_once));
-    for (Index i = 0; i < k.rows; ++i) {
-      const T* row = k.row(i);
-      for (Index j = 0; j < k.cols; ++j) columns[usize(j * points_at_once + i)] = static_cast<double>(row[j]);
-    }
+    const std::vector<double> strip = host::strip_of(k);
     for (Index first = 0; first < g.cols; first += outputs_at_once) {
       const Index outputs = std::min(outputs_at_once, g.cols - first);
-      std::array<double, points_at_once * outputs_at_once> sums{};
-      for (Index c = 0; c < outputs; ++c) add_output(first + c, columns.data(), sums.data() + c * points_at_once);
+      std::array<double, host::strip_points * outputs_at_once> sums;
+      for (Index c = 0; c < outputs; ++c) {
+        host::weigh_strip(coefficients(first + c), strip.data(), sums.data() + c * host::strip_points);
+      }
       for (Index i = 0; i < k.rows; ++i) {
-        for (Index c = 0; c < outputs; ++c) g(i, first + c) = sums[usize(c * points_at_once + i)];
+        for (Index c = 0; c < outputs; ++c) g(i, first + c) = sums[usize(c * host::strip_points + i)];
       }
     }
   }
 
  private:
-  void add_output(Index output, const double* columns, double* sums) const {
-    for (std::size_t e = begin_[usize(output)]; e < begin_[usize(output + 1)]; ++e) {
-      const double* column = columns + entries_[e].first * points_at_once;
-      const double by = entries_[e].second;
-      for (Index i = 0; i < points_at_once; ++i) sums[i] += by * column[i];
-    }
+  [[nodiscard]] std::span<const host::Weighted> coefficients(Index output) const {
+    const std::size_t begin = begin_[usize(output)];
+    return {entries_.data() + begin, begin_[usize(output + 1)] - begin};
   }
 
-  std::vector<std::pair<Index, double>> entries_;
+  std::vector<host::Weighted> entries_;
   std::vector<std::size_t> begin_;
 };
 
@@ -102,7 +97,7 @@ Matrix<double> decision(const Fit& fit, const EngineMatrix& test_by_train, const
     const SparseCoefficients coefficients(fit.alpha);
     std::visit(
         [&](const auto& k) {
-          constexpr Index height = SparseCoefficients::points_at_once;
+          constexpr Index height = host::strip_points;
           engine.for_each((g.rows() + height - 1) / height, [&](Index strip) {
             const Index begin = strip * height;
             const Index rows = std::min(height, g.rows() - begin);

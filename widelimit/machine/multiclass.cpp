@@ -41,42 +41,40 @@ std::vector<double> reordered(std::span<const double> weights, std::span<const I
   return result;
 }
 
-/// One Fit for each λ, one output for each problem; order[i] is the sample that row i of the Gram matrix belongs to.
-/// Several problems share one copy of a matrix that the host may not look at, as on a device, where there is room for
-/// it.
-std::vector<Fit> fit_all(const GramMatrix& gram, std::span<const Index> order,
+/// One output for each problem; order[i] is the sample that row i of the Gram matrix belongs to. Several problems share
+/// one copy of a matrix that the host may not look at, as on a device, where there is room for it.
+SparseMachines solve_all(const GramMatrix& gram, std::span<const Index> order,
                          const std::vector<BinaryProblem>& problems, std::span<const double> lambdas,
                          const SvmOptions& options, SvmLoss loss) {
   const auto begin = Clock::now();
   const GramMatrix k = problems.size() > 1 ? gram.in_host_memory().value_or(gram) : gram;
   const Index outputs = std::ssize(problems);
-  std::vector<Fit> fits(lambdas.size());
-  for (Fit& fit : fits) {
-    fit.alpha = Matrix<double>(std::ssize(order), outputs);
-    fit.bias.resize(problems.size());
-  }
+  SparseMachines machines(std::ssize(order), problems.size(), lambdas.size());
   std::vector<std::vector<Summary>> parts(lambdas.size(), std::vector<Summary>(problems.size()));
   SharedProgress shared(options.progress, outputs, "binary problems");
   const auto solve = [&](Index p) {
     const BinaryProblem& problem = problems[usize(p)];
-    const auto solutions = solve_svm_path(k, problem, lambdas, loss, options, shared.get());
-    for (std::size_t l = 0; l < lambdas.size(); ++l) {
-      for (std::size_t i = 0; i < solutions[l].a.size(); ++i) {
-        const Index row = problem.samples.empty() ? static_cast<Index>(i) : problem.samples[i];
-        fits[l].alpha(order[usize(row)], p) = solutions[l].a[i];
-      }
-      fits[l].bias[usize(p)] = solutions[l].bias;
-      parts[l][usize(p)] = svm_summary(solutions[l], lambdas[l], loss);
-    }
+    const SvmPath path = solve_svm_path(k, problem, lambdas, loss, options, shared.get());
+    std::vector<Index> samples;
+    samples.reserve(problem.samples.size());
+    for (const Index row : problem.samples) samples.push_back(order[usize(row)]);
+    machines.set(usize(p), problem.samples.empty() ? order : samples, path);
+    std::vector<Summary> summaries = svm_summaries(path, lambdas, loss);
+    for (std::size_t l = 0; l < lambdas.size(); ++l) parts[l][usize(p)] = std::move(summaries[l]);
   };
   gram.engine().for_each(outputs, solve, [&](Index done) { shared.at(done); });
   const double taken = seconds_since(begin);
+  std::string cure;
   for (std::size_t l = 0; l < lambdas.size(); ++l) {
-    fits[l].summary = combined(parts[l]);
-    fits[l].summary.seconds = taken / static_cast<double>(lambdas.size());
+    Summary& summary = machines.summary(l);
+    summary = combined(parts[l]);
+    summary.seconds = taken / static_cast<double>(lambdas.size());
+    if (summary.ending != Ending::not_positive_definite) continue;
+    if (cure.empty()) cure = diagonal_cure(k, options.progress);
+    summary.message = cure;
+    machines.clear(l);
   }
-  name_cure(k, fits, options.progress);
-  return fits;
+  return machines;
 }
 
 void check_input(const GramMatrix& k, std::span<const Index> labels, std::span<const double> lambdas,
@@ -89,11 +87,14 @@ void check_input(const GramMatrix& k, std::span<const Index> labels, std::span<c
 }
 
 /// Principal submatrices of a semi-definite matrix are semi-definite: one test serves all problems and all λ.
-std::optional<std::vector<Fit>> refused(const GramMatrix& k, Index outputs, std::size_t lambdas,
-                                        const SvmOptions& options) {
+std::optional<SparseMachines> refused(const GramMatrix& k, Index outputs, std::size_t lambdas,
+                                      const SvmOptions& options) {
   const auto begin = Clock::now();
   if (!options.check_definite || is_semidefinite(k, options.progress)) return std::nullopt;
-  return indefinite_fits(k, k.samples(), outputs, lambdas, seconds_since(begin), options.progress);
+  SparseMachines machines(k.samples(), usize(outputs), lambdas);
+  const auto fits = indefinite_fits(k, 0, 0, lambdas, seconds_since(begin), options.progress);
+  for (std::size_t l = 0; l < lambdas; ++l) machines.summary(l) = fits[l].summary;
+  return machines;
 }
 
 /// One for each pair (0, 1), (0, 2), … (1, 2), …: to the first where its decision is above 0.
@@ -125,33 +126,39 @@ double sum_of_decisions(const double* g, Index of, Index classes) {
 
 }  // namespace
 
-std::vector<Fit> one_vs_one_path(const GramMatrix& k, std::span<const Index> labels, Index classes,
-                                 std::span<const double> lambdas, const SvmOptions& options, SvmLoss loss) {
+SparseMachines one_vs_one_machines(const GramMatrix& k, std::span<const Index> labels, Index classes,
+                                   std::span<const double> lambdas, const SvmOptions& options, SvmLoss loss) {
   check_input(k, labels, lambdas, options, loss);
   auto members = members_of(labels, classes);
-  if (auto fits = refused(k, output_count(Scheme::one_vs_one, classes), lambdas.size(), options))
-    return std::move(*fits);
+  if (auto none = refused(k, output_count(Scheme::one_vs_one, classes), lambdas.size(), options)) {
+    return std::move(*none);
+  }
   std::vector<Index> order(labels.size());
   std::iota(order.begin(), order.end(), Index{0});
   std::vector<double> weights(options.weights.begin(), options.weights.end());
   if (classes == 2 || std::ssize(labels) > most_sorted) {
-    return fit_all(k, order, pair_problems(members, weights), lambdas, options, loss);
+    return solve_all(k, order, pair_problems(members, weights), lambdas, options, loss);
   }
   // With the samples class by class the columns of a pair are two pieces of a row; a pair of ten classes otherwise
   // reads five times what it needs.
   order = sort_by_class(members);
   weights = reordered(options.weights, order);
-  return fit_all(k.part(order), order, pair_problems(members, weights), lambdas, options, loss);
+  return solve_all(k.part(order), order, pair_problems(members, weights), lambdas, options, loss);
+}
+
+std::vector<Fit> one_vs_one_path(const GramMatrix& k, std::span<const Index> labels, Index classes,
+                                 std::span<const double> lambdas, const SvmOptions& options, SvmLoss loss) {
+  return one_vs_one_machines(k, labels, classes, lambdas, options, loss).fits(k.engine());
 }
 
 std::vector<Fit> one_vs_rest_path(const GramMatrix& k, std::span<const Index> labels, Index classes,
                                   std::span<const double> lambdas, const SvmOptions& options, SvmLoss loss) {
   check_input(k, labels, lambdas, options, loss);
   (void)members_of(labels, classes);
-  if (auto fits = refused(k, classes, lambdas.size(), options)) return std::move(*fits);
+  if (const auto none = refused(k, classes, lambdas.size(), options)) return none->fits(k.engine());
   std::vector<Index> order(labels.size());
   std::iota(order.begin(), order.end(), Index{0});
-  return fit_all(k, order, rest_problems(labels, classes, options.weights), lambdas, options, loss);
+  return solve_all(k, order, rest_problems(labels, classes, options.weights), lambdas, options, loss).fits(k.engine());
 }
 
 Fit fit_one_vs_one(const GramMatrix& k, std::span<const Index> labels, Index classes, const SvmOptions& options,

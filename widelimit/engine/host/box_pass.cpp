@@ -36,26 +36,17 @@ struct Lead {
 
 HWY_INLINE Lead start(D d, double least) { return {hn::Set(d, least), hn::Set(d, -1.0)}; }
 
-/// Of equal lanes the lowest position, so that the choice does not depend on the width of vectors.
-HWY_INLINE Best best_of(D d, const Lead& lead) {
-  HWY_ALIGN double values[HWY_MAX_BYTES / sizeof(double)];
-  HWY_ALIGN double positions[HWY_MAX_BYTES / sizeof(double)];
-  hn::Store(lead.value, d, values);
-  hn::Store(lead.at, d, positions);
-  Best best{values[0], static_cast<Index>(positions[0])};
-  for (std::size_t lane = 1; lane < hn::Lanes(d); ++lane) {
-    const auto at = static_cast<Index>(positions[lane]);
-    if (at < 0) continue;
-    if (best.at < 0 || values[lane] > best.value || (values[lane] == best.value && at < best.at)) {
-      best = {values[lane], at};
-    }
-  }
-  return best;
-}
-
 HWY_INLINE double largest_lane(D d, V v) { return hn::GetLane(hn::MaxOfLanes(d, v)); }
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
+
+/// Of equal lanes the lowest position, so that the choice does not depend on the width of vectors; −1 in all lanes
+/// where nothing was better than the start. Without branches: a short pass would take as long as a wrong guess.
+HWY_INLINE Best best_of(D d, const Lead& lead) {
+  const V most = hn::MaxOfLanes(d, lead.value);
+  const V places = hn::IfThenElse(hn::Eq(lead.value, most), lead.at, hn::Set(d, infinity));
+  return {hn::GetLane(most), static_cast<Index>(hn::GetLane(hn::MinOfLanes(d, places)))};
+}
 
 template <typename T>
 Best advance_by(const Moves<T>& moves, const double* up, double* gradient, Index size) {

@@ -2,11 +2,26 @@
 
 #include "widelimit/engine/cpu/algebra/blas_calls.hpp"
 
+#include <numeric>
+
 namespace widelimit::host {
 
-double dot(std::span<const double> x, std::span<const double> y) { return cpu::dot(x, y); }
+namespace {
+
+/// Numbers up to which a call of BLAS takes longer than its work.
+constexpr std::size_t short_vector = 32;
+
+}  // namespace
+
+double dot(std::span<const double> x, std::span<const double> y) {
+  if (x.size() > short_vector) return cpu::dot(x, y);
+  return std::inner_product(x.begin(), x.end(), y.begin(), 0.0);
+}
 double norm(std::span<const double> x) { return cpu::norm(x); }
-void axpy(double alpha, std::span<const double> x, std::span<double> y) { cpu::axpy(alpha, x, y); }
+void axpy(double alpha, std::span<const double> x, std::span<double> y) {
+  if (x.size() > short_vector) return cpu::axpy(alpha, x, y);
+  for (std::size_t i = 0; i < x.size(); ++i) y[i] += alpha * x[i];
+}
 void rotate(double cosine, double sine, std::span<double> x, std::span<double> y) { cpu::rotate(cosine, sine, x, y); }
 void add_outer(double alpha, std::span<const double> x, std::span<const double> y, MatrixView<double> m) {
   cpu::ger(alpha, x, y, m);

@@ -34,6 +34,13 @@ class CompensatedSum {
     rest_ += std::fma(a, b, -product);
   }
   [[nodiscard]] double value() const { return sum_ + rest_; }
+  /// The sum of the terms with their signs changed.
+  [[nodiscard]] CompensatedSum negated() const {
+    CompensatedSum result;
+    result.sum_ = -sum_;
+    result.rest_ = -rest_;
+    return result;
+  }
   /// Whether no addition was rounded.
   [[nodiscard]] bool exact() const { return rest_ == 0; }
 

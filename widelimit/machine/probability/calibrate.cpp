@@ -63,8 +63,8 @@ void decide_fold(const GramMatrix& k, FoldedProblem& whole, Index fold, const Sv
     fitted.labels.push_back(whole.problem.labels[i]);
     if (!whole.problem.weights.empty()) fitted.weights.push_back(whole.problem.weights[i]);
   }
-  const auto solutions = solve_svm_path(k, fitted, {&options.lambda, 1}, loss, options, progress);
-  const BoxSolution& solution = solutions.front();
+  const SvmPath path = solve_svm_path(k, fitted, {&options.lambda, 1}, loss, options, progress);
+  const BoxSolution& solution = path.at(0);
   std::vector<Index> held_out;
   for (std::size_t i = 0; i < whole.fold.size(); ++i) {
     if (whole.fold[i] == fold) held_out.push_back(whole.problem.samples[i]);

@@ -1,6 +1,7 @@
 #include "widelimit/machine/svm/active_set.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -16,11 +17,8 @@ constexpr int most_refinements = 2;
 /// Its inverse, times the square of a slope, is still in the range of float64.
 constexpr double least_curvature = 1e-290;
 
-std::vector<double> picked(std::span<const double> from, std::span<const Index> position) {
-  std::vector<double> result;
-  result.reserve(position.size());
-  for (const Index k : position) result.push_back(from[usize(k)]);
-  return result;
+void pick(std::span<const double> from, std::span<const Index> position, std::span<double> to) {
+  for (std::size_t k = 0; k < position.size(); ++k) to[k] = from[usize(position[k])];
 }
 
 }  // namespace
@@ -30,19 +28,19 @@ ActiveSet<T>::ActiveSet(const BoxProblem& problem, GramColumns<T>& columns, std:
                         std::span<const double> a, std::span<const double> gradient, double excess)
     : columns_(columns),
       position_(std::move(position)),
-      a_(picked(a, position_)),
-      gradient_(picked(gradient, position_)),
-      lower_(picked(problem.lower, position_)),
-      upper_(picked(problem.upper, position_)),
-      ridge_(problem.ridge.empty() ? std::vector<double>(a_.size()) : picked(problem.ridge, position_)),
-      diagonal_(a_.size()),
-      inverse_(a_.size()),
-      up_(a_.size()),
-      down_(a_.size()),
       epsilon_(problem.epsilon),
       equality_(problem.equality),
       excess_(excess),
       ridged_(!problem.ridge.empty()) {
+  const std::array parts{&a_, &gradient_, &lower_, &upper_, &ridge_, &diagonal_, &inverse_, &up_, &down_};
+  const std::size_t n = position_.size();
+  numbers_.resize(parts.size() * n);
+  for (std::size_t part = 0; part < parts.size(); ++part) *parts[part] = {numbers_.data() + part * n, n};
+  pick(a, position_, a_);
+  pick(gradient, position_, gradient_);
+  pick(problem.lower, position_, lower_);
+  pick(problem.upper, position_, upper_);
+  if (ridged_) pick(problem.ridge, position_, ridge_);
   double largest = 0;
   for (Index k = 0; k < size(); ++k) {
     diagonal_[usize(k)] = columns_.diagonal(k) + ridge_[usize(k)];
@@ -249,6 +247,7 @@ double ActiveSet<T>::slope_left(std::span<const Index> free) const {
 template <std::floating_point T>
 Move ActiveSet<T>::minimise_face(Face& face, int most, double allowed, const std::function<void()>& beat) {
   std::vector<Index> free;
+  free.reserve(usize(free_count()));
   for (Index k = 0; k < size(); ++k) {
     if (up_[usize(k)] == down_[usize(k)]) free.push_back(k);
   }

@@ -33,6 +33,8 @@ class ActiveSet {
   /// curvature vᵀKv of a positive semi-definite K is below −excess·Σvᵢ²K_ii.
   ActiveSet(const BoxProblem& problem, GramColumns<T>& columns, std::vector<Index> position, std::span<const double> a,
             std::span<const double> gradient, double excess);
+  ActiveSet(const ActiveSet&) = delete;
+  ActiveSet& operator=(const ActiveSet&) = delete;
 
   /// One working set, unless no violation exceeds `allowed`. O(active).
   Move step(double allowed);
@@ -78,7 +80,8 @@ class ActiveSet {
 
   GramColumns<T>& columns_;
   std::vector<Index> position_;
-  std::vector<double> a_, gradient_, lower_, upper_, ridge_, diagonal_, inverse_, up_, down_;
+  std::vector<double> numbers_;  ///< what follows, one after the other
+  std::span<double> a_, gradient_, lower_, upper_, ridge_, diagonal_, inverse_, up_, down_;
   double epsilon_;
   bool equality_;
   double excess_;

@@ -39,22 +39,27 @@ bool has_no_bounds(const BoxProblem& problem) {
 }  // namespace
 
 template <std::floating_point T>
-BoxJudge<T>::BoxJudge(const BoxProblem& problem, GramColumns<T>& columns, double asymmetry, double excess,
-                      std::function<void()> beat)
-    : problem_(problem),
-      columns_(columns),
+BoxJudge<T>::BoxJudge(GramColumns<T>& columns, double asymmetry, double excess, std::function<void()> beat)
+    : columns_(columns),
       asymmetry_(asymmetry),
       excess_(excess),
       beat_(std::move(beat)),
-      fresh_(columns, asymmetry, excess),
-      unbounded_(has_no_bounds(problem)) {
+      fresh_(columns, asymmetry, excess) {
   for (Index k = 0; k < columns.size(); ++k) negative_ = negative_ || columns.diagonal(k) < 0;
 }
 
 template <std::floating_point T>
+void BoxJudge<T>::take(const BoxProblem& problem) {
+  problem_ = &problem;
+  unbounded_ = has_no_bounds(problem);
+  known_ = false;
+  fresh_.make_precise(false);
+}
+
+template <std::floating_point T>
 void BoxJudge<T>::look(BoxSolution& found) const {
-  found.bias = problem_.equality ? best_bias(problem_, found.a, found.product) : 0;
-  found.objectives = objectives(problem_, found.a, found.product, found.bias);
+  found.bias = problem_->equality ? best_bias(*problem_, found.a, found.product) : 0;
+  found.objectives = objectives(*problem_, found.a, found.product, found.bias);
 }
 
 template <std::floating_point T>
@@ -63,20 +68,20 @@ void BoxJudge<T>::count(BoxSolution& found, double tolerance) {
   const auto rounded = [&] {
     return found.objectives.gap() - nominal.gap() > std::max(rounding_share * tolerance, nominal.gap());
   };
-  const bool separates = problem_.classifies && (nominal.scale != 1 || unbounded_);
+  const bool separates = problem_->classifies && (nominal.lossless || unbounded_);
   for (;;) {
     if (!known_) refresh(found);
     known_ = false;
-    BoxSolution before = found;
+    unscaled_ = found;
     const ProductError error_before = fresh_.error();
     bool scaled = separates && widen(found);
-    found.objectives = objectives(problem_, found.a, found.product, found.bias, fresh_.error());
-    if (problem_.classifies && !(found.objectives.gap() <= tolerance)) {
+    found.objectives = objectives(*problem_, found.a, found.product, found.bias, fresh_.error());
+    if (problem_->classifies && !(found.objectives.gap() <= tolerance)) {
       if (!scaled) scaled = widen(found);
       if (scaled) {
-        found.objectives = objectives(problem_, found.a, found.product, found.bias, fresh_.error());
-        before.objectives = objectives(problem_, before.a, before.product, before.bias, error_before);
-        if (before.objectives.gap() <= found.objectives.gap()) found = std::move(before);
+        found.objectives = objectives(*problem_, found.a, found.product, found.bias, fresh_.error());
+        unscaled_.objectives = objectives(*problem_, unscaled_.a, unscaled_.product, unscaled_.bias, error_before);
+        if (unscaled_.objectives.gap() <= found.objectives.gap()) found = unscaled_;
       }
     }
     if (precise() || !rounded()) return;
@@ -89,9 +94,10 @@ template <std::floating_point T>
 bool BoxJudge<T>::widen(BoxSolution& found) {
   bool scaled = false;
   for (int attempt = 1; attempt <= most_scalings; ++attempt) {
-    const double margin = least_margin(problem_, found.product, found.bias, fresh_.error());
+    const double margin = least_margin(*problem_, found.product, found.bias, fresh_.error());
     if (!(margin > 0) || margin == 1 || (attempt > 1 && margin > 1)) break;
-    const double t = (1 + 8 * attempt * unit_rounding) / margin;
+    const double lost = precise() ? 0 : fresh_.scaling_error();
+    const double t = (1 + 8 * attempt * unit_rounding + lost) / margin;
     if (!scale_by(t, found)) break;
     scaled = true;
     // Rounding of the coefficients is more than that of a product in twice the precision.
@@ -109,7 +115,7 @@ template <std::floating_point T>
 bool BoxJudge<T>::scale_by(double t, BoxSolution& found) const {
   for (std::size_t i = 0; i < found.a.size(); ++i) {
     const double scaled = t * found.a[i];
-    if (!std::isfinite(scaled) || !(scaled <= problem_.upper[i]) || !(scaled >= problem_.lower[i])) return false;
+    if (!std::isfinite(scaled) || !(scaled <= problem_->upper[i]) || !(scaled >= problem_->lower[i])) return false;
   }
   for (double& a : found.a) a *= t;
   found.bias *= t;

@@ -24,8 +24,8 @@ class FreshProduct {
   FreshProduct(GramColumns<T>& columns, double asymmetry, double excess)
       : columns_(columns), rounding_(lengths_of(columns), asymmetry, excess), low_(usize(columns.size())) {}
 
-  /// From now on in twice the precision, which takes about five times as long.
-  void make_precise() { precise_ = true; }
+  /// From now on in twice the precision, which takes about five times as long, or no more.
+  void make_precise(bool precise = true) { precise_ = precise; }
   [[nodiscard]] bool precise() const { return precise_; }
   [[nodiscard]] std::span<const double> lengths() const { return rounding_.lengths(); }
 
@@ -54,16 +54,26 @@ class FreshProduct {
   void scale(double t, std::span<double> product) {
     std::for_each(product.begin(), product.end(), [&](double& value) { value *= t; });
     size_ *= t;
-    error_.relative = error_.relative * t + 4 * unit_rounding * size_;
+    error_.relative = error_.relative * t + scaling_rounding * size_;
     error_.absolute = error_.absolute * std::max(t, 1.0) + 4 * underflow_unit;
+  }
+  /// What scale adds to the error of an entry, at the most, by t.
+  [[nodiscard]] double scaling_error() const {
+    const std::span<const double> all = lengths();
+    return all.empty() ? 0 : scaling_rounding * size_ * *std::max_element(all.begin(), all.end());
   }
   /// Of the last product.
   [[nodiscard]] const ProductError& error() const { return error_; }
-  /// The last product is that of a problem on the same columns before this one.
-  void know(const ProductError& error) { error_ = {lengths(), error.relative, error.absolute}; }
+  /// The product of a was made before, for a problem on the same columns, with that error.
+  void know(std::span<const double> a, const ProductError& error) {
+    size_ = rounding_.size_of({a.data(), columns_.size(), 1, 1}, 0);
+    error_ = {lengths(), error.relative, error.absolute};
+  }
 
  private:
   static constexpr Index columns_of_a_beat = 64;
+  /// Of coefficients and of products, each of which is multiplied.
+  static constexpr double scaling_rounding = 4 * unit_rounding;
 
   [[nodiscard]] static std::vector<double> lengths_of(const GramColumns<T>& columns) {
     std::vector<double> lengths;
@@ -94,8 +104,10 @@ class BoxJudge {
  public:
   /// K is symmetric up to `asymmetry` and positive semi-definite up to `excess`, both as FreshProduct takes them.
   /// `beat` is called often; it stops the work by throwing.
-  BoxJudge(const BoxProblem& problem, GramColumns<T>& columns, double asymmetry, double excess,
-           std::function<void()> beat);
+  BoxJudge(GramColumns<T>& columns, double asymmetry, double excess, std::function<void()> beat);
+
+  /// The problem to judge from now on, which must outlive that.
+  void take(const BoxProblem& problem);
 
   /// Ka from nothing but a.
   void refresh(BoxSolution& found) { fresh_.compute(found.a, found.product, beat_); }
@@ -104,9 +116,9 @@ class BoxJudge {
   /// After a look: the product afresh, unless it is known, and objectives with all rounding counted. A classifier that
   /// separates is scaled to margins of 1 where that lowers the gap.
   void count(BoxSolution& found, double tolerance);
-  /// The product was recomputed, with this error.
-  void know(const ProductError& error) {
-    fresh_.know(error);
+  /// The product of a was made afresh, with this error.
+  void know(std::span<const double> a, const ProductError& error) {
+    fresh_.know(a, error);
     known_ = true;
   }
   [[nodiscard]] const ProductError& error() const { return fresh_.error(); }
@@ -136,7 +148,7 @@ class BoxJudge {
   };
   [[nodiscard]] Size size_of(std::span<const double> v, std::span<const double> product) const;
 
-  const BoxProblem& problem_;
+  const BoxProblem* problem_ = nullptr;
   GramColumns<T>& columns_;
   double asymmetry_;
   double excess_;
@@ -145,6 +157,7 @@ class BoxJudge {
   bool known_ = false;  ///< the product need not be recomputed
   bool negative_ = false;
   bool unbounded_ = false;  ///< nothing but the data keeps coefficients finite
+  BoxSolution unscaled_;    ///< before a classifier is scaled
 };
 
 }  // namespace widelimit

@@ -75,7 +75,7 @@ Objectives nominal(const BoxProblem& problem, std::span<const double> a, std::sp
   const double primal = norm / 2 + loss;
   const double margin = problem.classifies ? least_margin(problem, product, bias) : 0;
   const double separating = norm / 2 / margin / margin;
-  if (margin > 0 && separating < primal) return {separating, dual, 1 / margin};
+  if (margin > 0 && separating <= primal) return {separating, dual, true};
   return {primal, dual};
 }
 
@@ -110,12 +110,9 @@ struct PullEnds {
 
 PullEnds pulls_of(const BoxProblem& problem, std::size_t i, double a, double product, double bias,
                   const ProductError& error) {
-  CompensatedSum up;
   CompensatedSum down;
-  for (const double term : {product, problem.linear[i], bias}) {
-    up.add(-term);
-    down.add(term);
-  }
+  for (const double term : {product, problem.linear[i], bias}) down.add(term);
+  CompensatedSum up = down.negated();
   up.add(-problem.epsilon);
   down.add(-problem.epsilon);
   // The product may have been rounded once more than `error` says; a ridge is rounded as far as it adds to r.
@@ -181,7 +178,7 @@ Objectives counted(const BoxProblem& problem, std::span<const double> a, std::sp
   const double high = norm.value() / 2 + norm_error * (1 + slack) + loss * (1 + slack);
   if (!(gap < no_bound) || !(high < no_bound)) return {no_bound, 0};
   const double primal = low + (high - low) / 2;
-  return {primal, low - gap - 8 * unit_rounding * (std::abs(low) + gap)};
+  return {primal, low - gap - 8 * unit_rounding * (std::abs(low) + gap), loss == 0};
 }
 
 }  // namespace

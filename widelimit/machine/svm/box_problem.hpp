@@ -36,7 +36,10 @@ struct BoxProblem {
 struct Objectives {
   double primal = 0;
   double dual = 0;
-  double scale = 1;  ///< the primal is that of scale·(β, b)
+  /// No sample has a loss, whatever was rounded. No term of either objective then depends on a bound that is not 0, and
+  /// the same numbers hold wherever the box is wider. Nominally, the primal is that of a classifier scaled to margins
+  /// of 1.
+  bool lossless = false;
   /// relative_gap, infinite where the primal is.
   [[nodiscard]] double gap() const;
 };

@@ -32,14 +32,15 @@ std::vector<Fit> svm_path(const GramMatrix& k, std::span<const double> labels, s
     return indefinite_fits(k, n, 1, lambdas.size(), seconds_since(begin), options.progress);
   }
   const BinaryProblem problem{{}, {labels.begin(), labels.end()}, {options.weights.begin(), options.weights.end()}};
-  const auto solutions = solve_svm_path(k, problem, lambdas, loss, options, options.progress);
+  const SvmPath path = solve_svm_path(k, problem, lambdas, loss, options, options.progress);
+  std::vector<Summary> summaries = svm_summaries(path, lambdas, loss);
   const double taken = seconds_since(begin);
   std::vector<Fit> fits(lambdas.size());
   for (std::size_t l = 0; l < lambdas.size(); ++l) {
     fits[l].alpha = Matrix<double>(n, 1);
-    std::copy(solutions[l].a.begin(), solutions[l].a.end(), fits[l].alpha.data());
-    fits[l].bias = {solutions[l].bias};
-    fits[l].summary = svm_summary(solutions[l], lambdas[l], loss);
+    std::copy(path.at(l).a.begin(), path.at(l).a.end(), fits[l].alpha.data());
+    fits[l].bias = {path.at(l).bias};
+    fits[l].summary = std::move(summaries[l]);
     fits[l].summary.seconds = taken / static_cast<double>(lambdas.size());
   }
   name_cure(k, fits, options.progress);

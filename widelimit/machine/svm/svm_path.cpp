@@ -10,25 +10,29 @@ namespace widelimit {
 
 namespace {
 
-BoxProblem dual_of(const BinaryProblem& binary, double lambda, SvmLoss loss, bool bias) {
+/// The dual without its λ.
+BoxProblem dual_of(const BinaryProblem& binary, SvmLoss loss, bool bias) {
   const std::size_t n = binary.labels.size();
   BoxProblem problem;
   problem.equality = bias;
   problem.classifies = true;
-  problem.linear.resize(n);
   problem.lower.resize(n);
   problem.upper.resize(n);
   if (loss == SvmLoss::squared_hinge) problem.ridge.resize(n);
-  for (std::size_t i = 0; i < n; ++i) {
+  problem.linear.reserve(n);
+  for (const double y : binary.labels) problem.linear.push_back(-y);
+  return problem;
+}
+
+void set_lambda(const BinaryProblem& binary, double lambda, SvmLoss loss, BoxProblem& problem) {
+  for (std::size_t i = 0; i < binary.labels.size(); ++i) {
     const double y = binary.labels[i];
     const double weight = binary.weights.empty() ? 1 : binary.weights[i];
     const double bound = loss == SvmLoss::hinge ? weight / lambda : (weight > 0 ? no_bound : 0);
-    problem.linear[i] = -y;
     problem.upper[i] = y > 0 ? bound : 0;
     problem.lower[i] = y > 0 ? 0 : -bound;
     if (loss == SvmLoss::squared_hinge && weight > 0) problem.ridge[i] = lambda / 2 / weight;
   }
-  return problem;
 }
 
 /// Coefficients for the next problem: t·a, with the t that minimises its objective within the box. Where all of a was
@@ -59,6 +63,12 @@ bool rescale(const BoxProblem& problem, std::vector<double>& a, std::vector<doub
   return true;
 }
 
+/// Whether a solution, proof included, is one at every smaller λ, too: bounds wᵢ/λ only widen the box, and a hard
+/// margin has none. A ridge changes with λ.
+bool holds_below(const BoxSolution& solution, SvmLoss loss) {
+  return loss != SvmLoss::squared_hinge && solution.ending == Ending::converged && solution.objectives.lossless;
+}
+
 /// Whether a solution is worth starting from at a smaller λ. Variables at their bounds mostly leave them, one step
 /// each, which takes longer than to start from 0.
 bool mostly_free(const BoxProblem& problem, std::span<const double> a) {
@@ -83,40 +93,46 @@ std::string gap_text(double gap) {
   return gap < no_bound ? fmt::format("a relative duality gap of {:.1e}", gap) : std::string("no proof of a margin");
 }
 
-std::string method_of(const BoxSolution& solution) {
-  const std::string interior = "interior point on a low-rank factor";
-  const std::string usual = "decomposition, second-order working sets";
-  if (solution.rank == 0) return usual;
-  return solution.interior ? interior : interior + ", then " + usual;
+const char* method_of(const BoxSolution& solution) {
+  if (solution.rank == 0) return "decomposition, second-order working sets";
+  return solution.interior ? "interior point on a low-rank factor"
+                           : "interior point on a low-rank factor, then decomposition, second-order working sets";
 }
 
 }  // namespace
 
-std::vector<BoxSolution> solve_svm_path(const GramMatrix& k, const BinaryProblem& problem,
-                                        std::span<const double> lambdas, SvmLoss loss, const SvmOptions& options,
-                                        Progress* progress) {
+SvmPath solve_svm_path(const GramMatrix& k, const BinaryProblem& problem, std::span<const double> lambdas, SvmLoss loss,
+                       const SvmOptions& options, Progress* progress) {
   std::vector<std::size_t> order(lambdas.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](auto i, auto j) { return lambdas[i] > lambdas[j]; });
 
   BoxSolver solver(k, problem.samples);
   const BoxOptions box{.tolerance = options.tolerance, .max_iterations = options.max_iterations, .progress = progress};
-  std::vector<BoxSolution> solutions(lambdas.size());
+  SvmPath path;
+  path.solutions.reserve(lambdas.size());
+  path.of_lambda.resize(lambdas.size());
   std::vector<double> a;
   std::vector<double> product;
   ProductError error;
+  BoxProblem dual = dual_of(problem, loss, options.bias);
   for (const std::size_t index : order) {
-    const BoxProblem dual = dual_of(problem, lambdas[index], loss, options.bias);
-    const bool changed = rescale(dual, a, product);
-    solutions[index] =
-        solver.solve(dual, box, {a, product, changed || a.empty() ? std::nullopt : std::optional(error)});
-    if (mostly_free(dual, solutions[index].a)) {
-      a = solutions[index].a;
-      product = solutions[index].product;
-      error = solutions[index].error;
+    if (path.solutions.empty() || !holds_below(path.solutions.back(), loss)) {
+      set_lambda(problem, lambdas[index], loss, dual);
+      const bool changed = rescale(dual, a, product);
+      path.solutions.push_back(
+          solver.solve(dual, box, {a, product, changed || a.empty() ? std::nullopt : std::optional(error)}));
+      path.found_at.push_back(index);
+      const BoxSolution& found = path.solutions.back();
+      if (mostly_free(dual, found.a)) {
+        a = found.a;
+        product = found.product;
+        error = found.error;
+      }
     }
+    path.of_lambda[index] = path.solutions.size() - 1;
   }
-  return solutions;
+  return path;
 }
 
 Summary svm_summary(const BoxSolution& solution, double lambda, SvmLoss loss, int power) {
@@ -154,6 +170,16 @@ Summary svm_summary(const BoxSolution& solution, double lambda, SvmLoss loss, in
         solution.iterations, gap_text(gap));
   }
   return summary;
+}
+
+std::vector<Summary> svm_summaries(const SvmPath& path, std::span<const double> lambdas, SvmLoss loss) {
+  std::vector<Summary> summaries;
+  summaries.reserve(lambdas.size());
+  for (std::size_t l = 0; l < lambdas.size(); ++l) {
+    summaries.push_back(svm_summary(path.at(l), lambdas[l], loss));
+    if (path.found_at[path.of_lambda[l]] != l) summaries.back().iterations = 0;
+  }
+  return summaries;
 }
 
 void check_lambdas(std::span<const double> lambdas) {
