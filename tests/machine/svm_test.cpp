@@ -1,6 +1,6 @@
 #include "widelimit/machine/svm/svm.hpp"
 
-#include "tests/machine/box_fixture.hpp"
+#include "tests/machine/svm_fixture.hpp"
 #include "widelimit/base/error.hpp"
 
 #include <gtest/gtest.h>
@@ -11,52 +11,6 @@
 
 namespace widelimit {
 namespace {
-
-double loss_of(SvmLoss loss, double margin) {
-  const double slack = std::max(0.0, 1 - margin);
-  return loss == SvmLoss::squared_hinge ? slack * slack : slack;
-}
-
-/// Primal and dual objective of EQ's (7) from the definition, and the box.
-void expect_optimal(const Matrix<double>& gram, std::span<const double> y, const Fit& fit, const SvmOptions& options,
-                    SvmLoss loss, double tolerance = 1.1e-6) {
-  ASSERT_TRUE(fit.summary.converged()) << fit.summary.message;
-  const auto g = values(gram, fit);
-  const double norm = squared_norm(gram, fit);
-  double primal = options.lambda / 2 * norm;
-  double dual = -options.lambda / 2 * norm;
-  double sum = 0;
-  double size = 0;
-  for (std::size_t i = 0; i < y.size(); ++i) {
-    const double weight = options.weights.empty() ? 1 : options.weights[i];
-    const double a = y[i] * fit.alpha(static_cast<Index>(i), 0);
-    primal += weight * loss_of(loss, y[i] * g[i]);
-    dual += options.lambda * a;
-    if (loss == SvmLoss::squared_hinge && weight > 0) {
-      dual -= options.lambda * options.lambda * a * a / (4 * weight);
-    }
-    sum += fit.alpha(static_cast<Index>(i), 0);
-    size += std::abs(a);
-    ASSERT_GE(a, 0);
-    if (loss == SvmLoss::hinge) {
-      ASSERT_LE(a, weight / options.lambda * (1 + 1e-12));
-    }
-  }
-  if (options.bias) {
-    EXPECT_NEAR(sum, 0, 1e-12 * size);
-  } else {
-    EXPECT_EQ(fit.bias[0], 0);
-  }
-  // A margin is a sum of terms up to |α|K: its rounding enters the loss of each sample, and λα, like the objective.
-  const double noise = 1e-15 * size * (static_cast<double>(y.size()) + options.lambda * size);
-  EXPECT_LE(primal - dual, tolerance * std::max(std::abs(primal), std::abs(dual)) + noise);
-  EXPECT_GE(primal - dual, -1e-9 * std::abs(primal) - noise);
-  EXPECT_NEAR(*fit.summary.primal, primal, 1e-9 * std::abs(primal) + noise);
-  // A lower bound: rounding is counted, by a part of the tolerance at most.
-  EXPECT_LE(*fit.summary.dual, dual + 1e-13 * std::abs(primal) + noise);
-  EXPECT_GE(*fit.summary.dual, dual - 1e-7 * std::abs(primal) - noise);
-  EXPECT_GE(*fit.summary.gap * std::abs(primal), primal - dual - noise - 1e-13 * std::abs(primal));
-}
 
 /// Slow and simple: a ← box(a − (Ka − y)/L), L the largest absolute row sum.
 std::vector<double> projected_gradient(const Matrix<double>& gram, std::span<const double> y, double bound, int steps) {
@@ -171,71 +125,6 @@ TEST(Svm, WeightsAreRepeatedSamples) {
       EXPECT_NEAR(plain.bias[0], weighted.bias[0], 1e-3);
       for (Index i = 0; i < 40; i += 3) EXPECT_EQ(weighted.alpha(i, 0), 0);
     }
-  }
-}
-
-TEST(Svm, PathFromWarmStartsIsThePathFromCold) {
-  const Clouds data = clouds(120, 1.5, 2);
-  const double lambdas[]{1.0, 1e-3, 100.0, 0.01, 1e-4};
-  for (const bool bias : {false, true}) {
-    for (const SvmLoss loss : {SvmLoss::hinge, SvmLoss::squared_hinge}) {
-      const auto path = svm_path(data.gram.view(), data.labels, lambdas, {.bias = bias}, loss);
-      for (std::size_t l = 0; l < std::size(lambdas); ++l) {
-        const SvmOptions options{.lambda = lambdas[l], .bias = bias};
-        expect_optimal(data.gram, data.labels, path[l], options, loss);
-        const Fit cold = loss == SvmLoss::hinge ? fit_svm(data.gram.view(), data.labels, options)
-                                                : fit_svm2(data.gram.view(), data.labels, options);
-        EXPECT_NEAR(*cold.summary.dual, *path[l].summary.dual, 2e-6 * *cold.summary.dual);
-      }
-    }
-  }
-}
-
-/// Every λ of a path is solved to the tolerance, and as a machine of its own would be.
-void expect_path(const Matrix<double>& gram, std::span<const double> y, std::span<const double> lambdas,
-                 const SvmOptions& options) {
-  const auto path = svm_path(gram.view(), y, lambdas, options);
-  for (std::size_t l = 0; l < lambdas.size(); ++l) {
-    SvmOptions own = options;
-    own.lambda = lambdas[l];
-    expect_optimal(gram, y, path[l], own, SvmLoss::hinge, 1.1 * options.tolerance);
-    const Fit cold = fit_svm(gram.view(), y, own);
-    // The dual is strongly concave: ½‖β − β'‖² is at most what both miss of its maximum.
-    Fit apart{Matrix<double>(gram.rows(), 1), {0.0}, {}};
-    for (Index i = 0; i < gram.rows(); ++i) apart.alpha(i, 0) = path[l].alpha(i, 0) - cold.alpha(i, 0);
-    EXPECT_LE(own.lambda / 2 * squared_norm(gram, apart), 4 * options.tolerance * *cold.summary.primal);
-  }
-}
-
-TEST(Svm, ASolutionWithoutLossesIsThatOfEverySmallerLambda) {
-  const double lambdas[]{1e-9, 1.0, 1e-6, 100.0, 1e-3, 1e-4, 1e-5};
-  for (const bool bias : {false, true}) {
-    const SvmOptions options{.bias = bias, .tolerance = 1e-8};
-    for (const Index n : {2, 3, 16, 61}) {
-      const Clouds data = clouds(n, 1.0, 14);
-      expect_path(data.gram, data.labels, lambdas, options);
-      const auto path = svm_path(data.gram.view(), data.labels, lambdas, options);
-      EXPECT_EQ(path[0].summary.iterations, 0);  // that of 1e-6 has all coefficients inside its box
-      for (Index i = 0; i < n; ++i) EXPECT_EQ(path[0].alpha(i, 0), path[2].alpha(i, 0));
-      EXPECT_EQ(path[0].bias, path[2].bias);
-    }
-  }
-}
-
-TEST(Svm, TwinsOfOneClassSeparateAndTwinsOfTwoKeepTheirLosses) {
-  const double lambdas[]{10.0, 1.0, 1e-2, 1e-4};
-  Matrix<double> gram(6, 6);  // 0 and 1 are equal, and 2 and 3
-  for (Index i = 0; i < 6; ++i) {
-    for (Index j = 0; j < 6; ++j) gram(i, j) = i / 2 == j / 2 && (i == j || i < 4) ? 1 : 0.25;
-  }
-  const double separate[]{1, 1, -1, -1, 1, -1};
-  const double opposed[]{1, -1, -1, -1, 1, 1};
-  for (const bool bias : {false, true}) {
-    const SvmOptions options{.bias = bias, .tolerance = 1e-8};
-    expect_path(gram, separate, lambdas, options);
-    expect_path(gram, opposed, lambdas, options);
-    const auto path = svm_path(gram.view(), opposed, lambdas, options);
-    for (std::size_t l = 0; l < 4; ++l) EXPECT_EQ(path[l].alpha(1, 0), -1 / lambdas[l]);
   }
 }
 
