@@ -160,6 +160,6 @@ bool run_all(const Benchmark& benchmark) {
 
 int main(int argc, char** argv) {
   return widelimit::bench::run_benchmark(argc, argv, "Label-aware kernel beside its definition in NumPy",
-                                         {.rows = 5000, .cols = 784, .sketches = 0, .repeats = 3},
+                                         {.rows = 5000, .cols = 784, .sketches = 0, .repeats = 2},
                                          widelimit::bench::run_all);
 }
