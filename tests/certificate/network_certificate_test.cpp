@@ -2,6 +2,7 @@
 
 #include "drawn_network.hpp"
 #include "widelimit/base/error.hpp"
+#include "widelimit/engine/select.hpp"
 #include "widelimit/finite/training/targets.hpp"
 #include "widelimit/finite/training/train.hpp"
 
@@ -183,11 +184,13 @@ TEST(NetworkAttack, TakesAZeroForTheClassThatIsToldThen) {
   options.attack = AttackOptions{};
   options.keep_attacked = true;
   const Certificates c = certify_network(net, x, labels, options);
-  const std::vector<Index> attacked = told_classes(net, SampleView(c.attacked.view(), shape));
+  // 0 where it was found. Products of a device may round otherwise for another number of points: by seven units of
+  // ⟨|w|, |x|⟩, which a network of one channel and six inputs keeps below 20.
+  const Matrix<double> attacked = predict_outputs(net, SampleView(c.attacked.view(), shape));
   for (Index i = 0; i < 30; ++i) {
     if (labels[usize(i)] == 0) continue;
     EXPECT_LT(c.attack[usize(i)], 1.01 * c.radius[usize(i)]) << i;
-    EXPECT_EQ(attacked[usize(i)], 0) << i;
+    EXPECT_LE(attacked(i, 0), all_processors().name() == "cpu" ? 0 : 20 * 7 * 0x1p-53) << i;
   }
 }
 

@@ -52,6 +52,8 @@ void CudaDevice::eigen(const Array& a, bool vectors, double* values) {
                             CUDA_R_64F, found.as<void>(), CUDA_R_64F, &device_bytes, &host_bytes),
         "syevd");
   const Scratch work(*this, device_bytes);
+  // As sytrf, it reads what it has not written.
+  check(cudaMemsetAsync(work.as<void>(), 0, device_bytes, stream_), "clearing memory");
   std::vector<char> host_work(host_bytes);
   check(solver().syevd(solver_, params_, mode, CUBLAS_FILL_MODE_LOWER, a.rows, CUDA_R_64F, a.data, leading(a),
                        CUDA_R_64F, found.as<void>(), CUDA_R_64F, work.as<void>(), device_bytes, host_work.data(),
