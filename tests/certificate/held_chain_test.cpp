@@ -145,7 +145,7 @@ TEST_P(HeldChainOn, ChangesHoldTheEntriesOfTheWholeBall) {
       const EntryChange& change = changes[usize(place)];
       const Index b = place / supports, i = place % supports;
       const LiftedBall& ball = e.balls[usize(b)];
-      sloped += change.sloped ? 1 : 0;
+      sloped += change.sloped != 0 ? 1 : 0;
       for (std::uint64_t trial = 0; trial < 3; ++trial) {
         const std::vector<double> x = place_in(e, b, trial);
         const Interval lift = lifted_coordinate(e.chain);
@@ -161,7 +161,7 @@ TEST_P(HeldChainOn, ChangesHoldTheEntriesOfTheWholeBall) {
         const Interval value = enclose_entry(e.lifted->chain(), {norm, other, rho}, false).value;
         EXPECT_LE(change.anywhere.low, value.high);
         EXPECT_GE(change.anywhere.high, value.low);
-        if (!change.sloped) continue;
+        if (change.sloped == 0) continue;
         const Interval stretch = outward(std::log(norm.low / ball.range.start.high) - 1e-15,
                                          std::log(norm.high / ball.range.start.low) + 1e-15);
         const Interval claimed =

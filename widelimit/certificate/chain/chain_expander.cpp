@@ -112,7 +112,7 @@ class ChainExpander final : public Expander {
       const double reach = result.reach.emplace_back(above(change.reach + off));
       if (weights.beta[i] == 0) continue;
       const Interval weight = enclosed_weight(weights.beta[i]) * change.other.in_units_of(support_.samples()[i].unit);
-      if (!change.sloped) {
+      if (change.sloped == 0) {
         sums.rest = sums.rest + weight * change.anywhere;
         continue;
       }

@@ -2,6 +2,7 @@
 
 #include "widelimit/engine/enclosure/lifted.hpp"
 
+#include <cstdint>
 #include <limits>
 
 /// How kernel entries of chains change over a ball.                      [docs/theory/certificates-proof.md#biases]
@@ -15,9 +16,10 @@ struct EntryChange {
   Interval start;     ///< value at c
   Interval anywhere;  ///< value on the ball
   Interval slope, curvature, by_norm;
-  Interval cosine;      ///< ρ₀
-  double reach = 0;     ///< SampleCosine's
-  bool sloped = false;  ///< else only `anywhere` is known
+  Interval cosine;   ///< ρ₀
+  double reach = 0;  ///< SampleCosine's
+  /// Not 0 where more than `anywhere` is known. As wide as a double: a device writes every byte of what is copied.
+  std::int64_t sloped = 0;
 };
 
 /// One sample beside one ball.
@@ -77,7 +79,8 @@ class ChangeEnclosure {
     if (cosine_.rho.high > cosine_.start.high) {
       change.curvature.high = divided_difference(start, cosine_.rho.high).high;
     }
-    change.sloped = finite(change.slope) && finite(change.curvature) && change.curvature.high >= change.curvature.low;
+    const bool bends = change.curvature.high >= change.curvature.low;
+    change.sloped = finite(change.slope) && finite(change.curvature) && bends ? 1 : 0;
   }
 
   [[nodiscard]] WIDELIMIT_BOTH Interval divided_difference(const EnclosedEntry& start, double rho) const {
@@ -99,7 +102,7 @@ class ChangeEnclosure {
       if (!stage.sloped) return;
       change.slope = change.slope + Interval::of(1.0 / stages) * stage.by_rho;
     }
-    change.sloped = true;
+    change.sloped = 1;
   }
 
   const ChainView& chain_;
