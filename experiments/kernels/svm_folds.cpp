@@ -10,7 +10,7 @@ FoldAnswers svm_answers(const GramMatrix& k, std::span<const Index> labels, cons
                         const FoldMachines& machines, const Engine& engine) {
   const PresentClasses present = present_classes(chosen(labels, fold.train));
   const GramMatrix square = k.part(fold.train);
-  const EngineMatrix rows = k.algebra().gather(k.matrix(), fold.test, fold.train);
+  const EngineMatrix rows = k.part(fold.test, fold.train);
   const SvmOptions options{
       .bias = true, .tolerance = machines.tolerance, .check_definite = false, .progress = machines.progress};
   FoldAnswers answers;

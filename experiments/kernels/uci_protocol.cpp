@@ -2,6 +2,7 @@
 
 #include "experiments/kernels/svm_folds.hpp"
 #include "widelimit/base/clock.hpp"
+#include "widelimit/data/preparation/preprocess.hpp"
 #include "widelimit/kernel/classical/classical.hpp"
 #include "widelimit/kernel/gram.hpp"
 #include "widelimit/network/network.hpp"
@@ -140,6 +141,33 @@ std::vector<double> lambdas_of(const Candidate& one) {
   return lambdas;
 }
 
+/// The set with the samples first that the selection trains on, class by class, then those that it tells: what the
+/// selection takes of a Gram matrix are then blocks, which nobody need copy.
+UciSet arranged(const UciSet& set) {
+  SplitRows rows = set.selection;
+  const auto label = [&](Index i) { return set.data.labels[usize(i)]; };
+  std::stable_sort(rows.train.begin(), rows.train.end(), [&](Index i, Index j) { return label(i) < label(j); });
+  std::vector<Index> order;
+  std::vector<Index> place(usize(set.data.count()), -1);
+  const auto append = [&](Index i) {
+    if (place[usize(i)] >= 0) return;
+    place[usize(i)] = std::ssize(order);
+    order.push_back(i);
+  };
+  std::for_each(rows.train.begin(), rows.train.end(), append);
+  std::for_each(rows.test.begin(), rows.test.end(), append);
+  for (Index i = 0; i < set.data.count(); ++i) append(i);
+  const auto moved = [&](SplitRows split) {
+    for (std::vector<Index>* part : {&split.train, &split.test}) {
+      for (Index& i : *part) i = place[usize(i)];
+    }
+    return split;
+  };
+  UciSet result{.name = set.name, .data = take_rows(set.data, order), .selection = moved(rows)};
+  for (const SplitRows& test : set.tests) result.tests.push_back(moved(test));
+  return result;
+}
+
 /// A kernel and a C.
 struct Choice {
   std::size_t candidate = 0;
@@ -184,8 +212,9 @@ const std::vector<double>& published_costs() {
   return costs;
 }
 
-SetResult evaluate_set(const Setting& setting, const UciSet& set, Progress* progress, std::size_t families) {
+SetResult evaluate_set(const Setting& setting, const UciSet& asked, Progress* progress, std::size_t families) {
   const auto start = Clock::now();
+  const UciSet set = arranged(asked);
   const Dataset& data = set.data;
   SetResult result{.name = set.name,
                    .samples = data.count(),

@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <random>
+#include <utility>
 #include <vector>
 
 namespace widelimit {
@@ -68,6 +69,29 @@ TEST(PointStrip, CountsAPairForTheFirstAboveZeroOnly) {
   EXPECT_EQ(votes[1][63], 1);
   EXPECT_EQ(sums[0][63], 9.75);
   EXPECT_EQ(sums[1][63], 0.25);
+}
+
+/// Votes of few values, so that many are equal, and sums likewise.
+TEST(PointStrip, ElectsTheMostVotesThenTheLargestSumOrTheFirst) {
+  std::mt19937 random(3);
+  std::uniform_int_distribution<int> few(0, 2);
+  for (const Index classes : {2, 3, 7}) {
+    std::vector<double> tallies(usize(2 * classes * host::strip_points));
+    for (double& number : tallies) number = few(random) - 1;
+    for (const bool by_sums : {false, true}) {
+      std::array<Index, usize(host::strip_points)> elected;
+      host::elect(tallies.data(), classes, by_sums, elected.data());
+      for (Index i = 0; i < host::strip_points; ++i) {
+        const auto merit = [&](Index c) {
+          const double* votes = tallies.data() + 2 * c * host::strip_points + i;
+          return std::pair(votes[0], by_sums ? votes[host::strip_points] : 0.0);
+        };
+        Index expected = 0;
+        for (Index c = 1; c < classes; ++c) expected = merit(c) > merit(expected) ? c : expected;
+        EXPECT_EQ(elected[usize(i)], expected) << classes << " classes, point " << i << ", by sums " << by_sums;
+      }
+    }
+  }
 }
 
 }  // namespace

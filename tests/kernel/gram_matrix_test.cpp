@@ -7,6 +7,8 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <variant>
+#include <vector>
 
 namespace widelimit {
 namespace {
@@ -97,6 +99,39 @@ TEST(CheckGramRange, RefusesEntriesWhoseSumsLeaveFloat64) {
   Matrix<double> k(2, 2);
   k(0, 0) = k(1, 1) = 1e302;
   EXPECT_NE(complaint(k).find("divide the kernel"), std::string::npos);
+}
+
+TYPED_TEST(CheckGram, PartsAreThoseSamplesInThatOrder) {
+  const Matrix<TypeParam> all = smooth_gram<TypeParam>(10);
+  const GramMatrix k(all);
+  const std::vector<std::vector<Index>> choices{{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}, {3, 4, 5}, {9}, {5, 4}, {0, 2, 4}, {}};
+  for (const std::vector<Index>& rows : choices) {
+    const GramMatrix square = k.part(rows);
+    ASSERT_EQ(square.samples(), std::ssize(rows));
+    for (const std::vector<Index>& cols : choices) {
+      const EngineMatrix part = k.part(rows, cols);
+      Matrix<double> entries(part.rows(), part.cols());
+      k.algebra().read(part, entries.view());
+      ASSERT_EQ(part.rows(), std::ssize(rows));
+      ASSERT_EQ(part.cols(), std::ssize(cols));
+      for (Index i = 0; i < part.rows(); ++i) {
+        for (Index j = 0; j < part.cols(); ++j) EXPECT_EQ(entries(i, j), all(rows[usize(i)], cols[usize(j)]));
+      }
+    }
+    for (std::size_t i = 0; i < rows.size(); ++i) EXPECT_EQ(square.diagonal()[i], all(rows[i], rows[i]));
+  }
+}
+
+TEST(GramPart, OfConsecutiveSamplesSharesTheEntries) {
+  const Matrix<double> all = smooth_gram<double>(10);
+  const GramMatrix k(all);
+  const auto first_entry = [&](const GramMatrix& part) {
+    return std::get<MatrixView<const double>>(*part.algebra().host_view(part.matrix())).row(0);
+  };
+  const std::vector<Index> middle{3, 4, 5}, within{1, 2}, apart{3, 5};
+  EXPECT_EQ(first_entry(k.part(middle)), all.view().row(3) + 3);
+  EXPECT_EQ(first_entry(k.part(middle).part(within)), all.view().row(4) + 4);
+  EXPECT_NE(first_entry(k.part(apart)), all.view().row(3) + 3);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/memory.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <mutex>
@@ -52,11 +53,17 @@ double asymmetry_of(const Algebra& algebra, const EngineMatrix& k, const std::ve
   return found.equal ? 0 : asymmetry_ulps * epsilon;
 }
 
+bool consecutive(std::span<const Index> samples) {
+  const auto gap = [](Index a, Index b) { return b != a + 1; };
+  return !samples.empty() && std::adjacent_find(samples.begin(), samples.end(), gap) == samples.end();
+}
+
 }  // namespace
 
 struct GramMatrix::Shared {
   const Engine* engine = nullptr;
-  AnyMatrix copied;  ///< what `held` lies over, where this is a copy in host memory
+  AnyMatrix copied;               ///< what `held` lies over, where this is a copy in host memory
+  std::shared_ptr<Shared> whole;  ///< of what it is a part, whose memory it may share
   EngineMatrix held;
   std::shared_ptr<const GramSource> source;
 
@@ -171,13 +178,19 @@ void GramMatrix::multiply_precisely(MatrixView<const double> v, MatrixView<doubl
 
 /// What is known of the whole is known of the part: each of its pairs is one of the whole.
 GramMatrix GramMatrix::part(std::span<const Index> chosen) const {
-  GramMatrix result(algebra().gather(matrix(), chosen, chosen), engine());
+  GramMatrix result(part(chosen, chosen), engine());
+  result.shared_->whole = shared_;
   const std::vector<double>& own = diagonal();
   result.shared_->diagonal.emplace();
   for (const Index i : chosen) result.shared_->diagonal->push_back(own[usize(i)]);
   const std::lock_guard lock(shared_->guard);
   result.shared_->asymmetry = shared_->asymmetry;
   return result;
+}
+
+EngineMatrix GramMatrix::part(std::span<const Index> rows, std::span<const Index> cols) const {
+  if (!consecutive(rows) || !consecutive(cols)) return algebra().gather(matrix(), rows, cols);
+  return matrix().block(rows.front(), cols.front(), std::ssize(rows), std::ssize(cols));
 }
 
 std::optional<GramMatrix> GramMatrix::in_host_memory() const {

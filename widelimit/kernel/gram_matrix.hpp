@@ -80,8 +80,11 @@ class GramMatrix {
   void multiply(const double* v, double* out, Index columns = 1) const;
   /// The same of a matrix that is held, with sums carried in twice the precision.
   void multiply_precisely(MatrixView<const double> v, MatrixView<double> out, Progress* progress = nullptr) const;
-  /// The matrix of some of the samples, on the same engine.
+  /// The matrix of some of the samples, on the same engine: of consecutive ones a view that shares the entries, else a
+  /// copy.
   [[nodiscard]] GramMatrix part(std::span<const Index> samples) const;
+  /// K(rows, cols), a view or a copy likewise.
+  [[nodiscard]] EngineMatrix part(std::span<const Index> rows, std::span<const Index> cols) const;
   /// The same matrix where the host may look at it: itself, or a copy on all processors of this machine where that
   /// takes an eighth of the free memory at most; else nothing. Solvers that move one variable at a time share it.
   [[nodiscard]] std::optional<GramMatrix> in_host_memory() const;

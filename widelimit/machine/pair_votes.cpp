@@ -21,23 +21,12 @@ class StripTally {
     double* votes = numbers_.data() + 2 * c * host::strip_points;
     return {votes, votes + host::strip_points};
   }
-  /// As `vote` has it.
-  [[nodiscard]] Index chosen(Index point, Scheme scheme) const {
-    Index best = 0;
-    for (Index c = 1; c < classes_; ++c) {
-      const bool ties = votes(c, point) == votes(best, point);
-      const bool larger = scheme != Scheme::one_vs_one_first && ties && sum(c, point) > sum(best, point);
-      if (votes(c, point) > votes(best, point) || larger) best = c;
-    }
-    return best;
+  /// As `vote` has it, at all points.
+  void elect(Scheme scheme, Index* elected) const {
+    host::elect(numbers_.data(), classes_, scheme != Scheme::one_vs_one_first, elected);
   }
 
  private:
-  [[nodiscard]] double votes(Index c, Index point) const { return numbers_[usize(2 * c * host::strip_points + point)]; }
-  [[nodiscard]] double sum(Index c, Index point) const {
-    return numbers_[usize((2 * c + 1) * host::strip_points + point)];
-  }
-
   Index classes_;
   std::vector<double> numbers_;
 };
@@ -103,12 +92,11 @@ std::vector<std::vector<std::vector<Index>>> vote(const SparseMachines& machines
     const std::vector<double> strip = std::visit(block, *host);
     std::vector<StripTally> tallies(machines.lambdas(), StripTally(classes));
     count_pairs(machines, changes, classes, strip.data(), tallies);
-    for (std::size_t l = 0; l < told.size(); ++l) {
-      for (std::size_t r = 0; r < schemes.size(); ++r) {
-        for (Index i = 0; i < height; ++i) {
-          told[l][r][usize(begin + i)] =
-              changes[l] ? tallies[l].chosen(i, schemes[r]) : told[l - 1][r][usize(begin + i)];
-        }
+    std::array<Index, usize(host::strip_points)> elected;
+    for (std::size_t r = 0; r < schemes.size(); ++r) {
+      for (std::size_t l = 0; l < told.size(); ++l) {
+        if (changes[l]) tallies[l].elect(schemes[r], elected.data());
+        std::copy_n(elected.begin(), height, told[l][r].begin() + begin);
       }
     }
   });

@@ -2,6 +2,7 @@
 
 #include "widelimit/base/matrix.hpp"
 
+#include <algorithm>
 #include <concepts>
 #include <span>
 #include <vector>
@@ -22,10 +23,14 @@ struct Weighted {
 /// The strip of points whose kernels with the samples are the rows of k, strip_points at the most.
 template <std::floating_point T>
 [[nodiscard]] std::vector<double> strip_of(const MatrixView<const T>& k) {
+  constexpr Index at_once = 8;  // a cache line of a row of k; so many rows of the strip stay in the first-level cache
   std::vector<double> strip(usize(k.cols * strip_points));
-  for (Index i = 0; i < k.rows; ++i) {
-    const T* row = k.row(i);
-    for (Index j = 0; j < k.cols; ++j) strip[usize(j * strip_points + i)] = static_cast<double>(row[j]);
+  for (Index first = 0; first < k.cols; first += at_once) {
+    const Index end = std::min(k.cols, first + at_once);
+    for (Index i = 0; i < k.rows; ++i) {
+      const T* row = k.row(i);
+      for (Index j = first; j < end; ++j) strip[usize(j * strip_points + i)] = static_cast<double>(row[j]);
+    }
   }
   return strip;
 }
@@ -42,5 +47,9 @@ struct Tally {
 /// One pair of classes: decision + bias above 0 is a vote for the first, else for the second, and counts in favour of
 /// the first and against the second.
 void count_pair(const double* decisions, double bias, const Tally& first, const Tally& second);
+
+/// At each point the class with the most votes; of equal ones the first, or with `by_sums` that with the larger sum.
+/// Votes of class c are row 2c of `tallies`, its sums row 2c + 1.
+void elect(const double* tallies, Index classes, bool by_sums, Index* elected);
 
 }  // namespace widelimit::host
