@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # gpu_bundle.sh BUILD OUT: one archive with program, plug-in, GPU tests and benchmark of a build tree, and the libraries
 # they need but for glibc, libstdc++ and those of CUDA. It is unpacked on any machine with an NVIDIA driver and the CUDA
-# libraries, and run without root: ./run.sh doctor, ./run.sh tests, ./run.sh bench.
+# libraries, and run without root: ./run.sh doctor, tests, sanitize, bench.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 build=$1
@@ -37,11 +37,13 @@ cc -shared -fPIC -w -Wl,-soname,libxml2.so.2 -Wl,--version-script="$folder/xml.m
 
 cat >"$bundle/run.sh" <<'RUN'
 #!/usr/bin/env bash
-# run.sh doctor | tests [gtest options] | bench [options of bench_cuda] | any other words of widelimit
+# run.sh doctor | tests [gtest options] | sanitize TOOL [gtest options] | bench [options of bench_cuda] | any other
+# words of widelimit. TOOL is memcheck, racecheck or initcheck of NVIDIA's compute-sanitizer.
 here=$(cd "$(dirname "$0")" && pwd)
 export LD_LIBRARY_PATH=$here/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} WIDELIMIT_GOLDEN=$here/golden
 case ${1:-doctor} in
   tests) shift && exec "$here/bin/cuda_tests" --gtest_brief=1 "$@" ;;
+  sanitize) exec compute-sanitizer --tool "$2" --error-exitcode 1 "$here/bin/cuda_tests" --gtest_brief=1 "${@:3}" ;;
   bench) shift && cd "$here" && exec bin/bench_cuda "$@" ;;
   *) exec "$here/bin/widelimit" "${@:-doctor}" ;;
 esac

@@ -181,7 +181,7 @@ Json la_json(const std::vector<LaTask>& tasks, const PublishedTable& published) 
 }
 
 std::string la_sentence(const std::vector<LaTask>& tasks) {
-  std::string words = fmt::format("Mean accuracy over {} tasks:", tasks.size());
+  std::string words = fmt::format("Mean accuracy over {} task{}:", tasks.size(), tasks.size() == 1 ? "" : "s");
   const auto add = [&](const char* name, const TaskLine& line) {
     if (const auto value = mean(line)) words += fmt::format(" {} {:.2f} %,", name, *value);
   };
