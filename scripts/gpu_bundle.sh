@@ -50,5 +50,5 @@ esac
 RUN
 chmod +x "$bundle/run.sh"
 mkdir -p "$(dirname "$out")"
-tar -C "$folder" -c widelimit-gpu | xz -T0 -2 >"$out"
+tar -C "$folder" -c widelimit-gpu | xz -T0 -6 >"$out"
 echo "$out: $(($(stat -c %s "$out") / 1000000)) MB"

@@ -61,6 +61,18 @@ TEST(Graphs, SharedSetsMatchTheirPublishedSizes) {
   }
 }
 
+TEST(Graphs, AreDescribedWithTheirProblems) {
+  const GraphSet set = parse_graphs("3\n2 0\n0 1 1\n0 1 0\n1 1\n0 0\n2 1\n0 0\n0 0\n", "test");
+  const GraphDescription description = describe(set);
+  EXPECT_EQ(description.isolated, 3);
+  const std::vector<std::string> expected{"2 graphs have no edges, the first of them graph 1; kernels refuse them",
+                                          "3 nodes have no neighbours", "class '0' has only 1 graph",
+                                          "class '1' has only 2 graphs"};
+  EXPECT_EQ(description.problems, expected);
+  EXPECT_NE(to_text(description).find("note: " + expected[0] + "\n"), std::string::npos);
+  EXPECT_EQ(to_json(description)["problems"], nlohmann::json(expected));
+}
+
 TEST(Graphs, StayWithinTheMemoryThatReadingMayTake) {
   // A node of four bytes takes forty.
   std::string text = "1\n5000 0\n";

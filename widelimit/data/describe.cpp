@@ -158,6 +158,16 @@ std::string label_text(const Dataset& data, std::size_t i) {
   return {};
 }
 
+/// `unit` is what a class counts.
+void add_class_problems(const std::vector<std::pair<std::string, Index>>& classes, const char* unit,
+                        std::vector<std::string>& problems) {
+  for (const auto& [name, count] : classes) {
+    if (count >= few_per_class) continue;
+    problems.push_back(fmt::format("class '{}' has only {} {}{}", name, count, unit, count == 1 ? "" : "s"));
+  }
+  if (classes.size() == 1) problems.emplace_back("there is only one class");
+}
+
 }  // namespace
 
 Description describe(const Dataset& data, Index rows) {
@@ -180,12 +190,7 @@ Description describe(const Dataset& data, Index rows) {
     description.first_labels.push_back(label_text(data, i));
   }
   if (!data.labelled()) description.problems.emplace_back("unlabelled");
-  for (const auto& entry : description.classes) {
-    if (entry.second < few_per_class) {
-      description.problems.push_back(fmt::format("class '{}' has only {} samples", entry.first, entry.second));
-    }
-  }
-  if (description.classes.size() == 1) description.problems.emplace_back("there is only one class");
+  add_class_problems(description.classes, "sample", description.problems);
   return description;
 }
 
@@ -198,16 +203,33 @@ GraphDescription describe(const GraphSet& set) {
   description.folds = std::ssize(set.folds);
   Index nodes = 0;
   Index ends = 0;
-  for (const Graph& graph : set.graphs) {
+  Index edgeless = 0;
+  Index first_edgeless = 0;
+  for (std::size_t g = 0; g < set.graphs.size(); ++g) {
+    const Graph& graph = set.graphs[g];
+    const Index ends_before = ends;
     nodes += graph.n;
     for (const auto& neighbours : graph.neighbours) {
       ends += std::ssize(neighbours);
       description.isolated += neighbours.empty() ? 1 : 0;
     }
+    if (ends == ends_before && edgeless++ == 0) first_edgeless = static_cast<Index>(g);
   }
   const auto count = static_cast<double>(std::max<Index>(description.count, 1));
   description.mean_nodes = static_cast<double>(nodes) / count;
   description.mean_edges = static_cast<double>(ends) / 2 / count;
+  if (edgeless > 0) {
+    description.problems.push_back(
+        edgeless == 1 ? fmt::format("graph {} has no edges; kernels refuse it", first_edgeless)
+                      : fmt::format("{} graphs have no edges, the first of them graph {}; kernels refuse them",
+                                    edgeless, first_edgeless));
+  }
+  if (description.isolated > 0) {
+    description.problems.push_back(description.isolated == 1
+                                       ? "1 node has no neighbours"
+                                       : fmt::format("{} nodes have no neighbours", description.isolated));
+  }
+  add_class_problems(description.classes, "graph", description.problems);
   return description;
 }
 

@@ -47,6 +47,7 @@ struct GraphDescription {
   double mean_edges = 0;
   Index folds = 0;
   Index isolated = 0;  ///< nodes without neighbours
+  std::vector<std::string> problems;
 };
 
 [[nodiscard]] GraphDescription describe(const GraphSet& set);

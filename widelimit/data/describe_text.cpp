@@ -83,6 +83,12 @@ nlohmann::json classes_json(const std::vector<std::pair<std::string, Index>>& cl
   return list;
 }
 
+std::string problems_text(const std::vector<std::string>& problems) {
+  std::string text;
+  for (const std::string& problem : problems) text += fmt::format("note: {}\n", problem);
+  return text;
+}
+
 }  // namespace
 
 std::string to_text(const Description& d) {
@@ -96,8 +102,7 @@ std::string to_text(const Description& d) {
     const std::string row = d.stored ? entries_text(d.first_entries[i]) : row_text(d.first_rows[i]);
     text += fmt::format("  {}{}{}\n", d.first_labels[i], d.first_labels[i].empty() ? "" : ":", row);
   }
-  for (const std::string& problem : d.problems) text += fmt::format("note: {}\n", problem);
-  return text;
+  return text + problems_text(d.problems);
 }
 
 nlohmann::json to_json(const Description& d) {
@@ -124,14 +129,19 @@ std::string to_text(const GraphDescription& d) {
       fmt::format("name       {}\ngraphs     {}\nnode tags  {}\nmean nodes {:.2f}\nmean edges {:.2f}\nfolds      {}\n",
                   d.name, d.count, d.tags, d.mean_nodes, d.mean_edges, d.folds);
   text += classes_text(d.classes);
-  if (d.isolated > 0) text += fmt::format("note: {} nodes have no neighbours\n", d.isolated);
-  return text;
+  return text + problems_text(d.problems);
 }
 
 nlohmann::json to_json(const GraphDescription& d) {
-  return {{"name", d.name},      {"graphs", d.count},           {"classes", classes_json(d.classes)},
-          {"node_tags", d.tags}, {"mean_nodes", d.mean_nodes},  {"mean_edges", d.mean_edges},
-          {"folds", d.folds},    {"isolated_nodes", d.isolated}};
+  return {{"name", d.name},
+          {"graphs", d.count},
+          {"classes", classes_json(d.classes)},
+          {"node_tags", d.tags},
+          {"mean_nodes", d.mean_nodes},
+          {"mean_edges", d.mean_edges},
+          {"folds", d.folds},
+          {"isolated_nodes", d.isolated},
+          {"problems", d.problems}};
 }
 
 }  // namespace widelimit
