@@ -197,7 +197,7 @@ def test_back_end_of_the_other_functions(data):
 
 
 def test_control_c_stops_a_kernel_on_the_device():
-    x = np.random.default_rng(0).normal(size=(1500, 300))
+    x = np.random.default_rng(0).normal(size=(3000, 300))  # again and again until the signal comes
 
     def interrupt(*_):
         raise KeyboardInterrupt
@@ -207,7 +207,8 @@ def test_control_c_stops_a_kernel_on_the_device():
         for out in (None, "device"):
             signal.setitimer(signal.ITIMER_REAL, 0.5)
             with pytest.raises(KeyboardInterrupt):
-                wl.kernel("fc:3", x, backend="cuda:0", out=out)
+                while True:
+                    wl.kernel("fc:3", x, backend="cuda:0", out=out)
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
