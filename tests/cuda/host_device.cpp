@@ -148,7 +148,8 @@ class HostDevice final : public cuda::Device {
     return {.name = "processor",
             .memory = memory_,
             .free_memory = std::min(free(), account_.left()),
-            .taken_memory = account_.taken()};
+            .taken_memory = account_.taken(),
+            .major = cuda::oldest_major};
   }
   [[nodiscard]] void* allocate(std::size_t bytes) override {
     if (bytes > std::min(free(), account_.left())) {

@@ -32,7 +32,7 @@ struct HostTeam {
 
 class HostPlanes final : public cuda::PlaneDevice {
  public:
-  [[nodiscard]] bool has_registers() const override { return false; }
+  [[nodiscard]] int register_memory() const override { return 0; }
   void trace_images(const RegisterStack&, float*, int) override { refuse_registers(); }
   void sum_planes(const RegisterStack&, const float*, const float*, const ImagePair*, int, double*) override {
     refuse_registers();

@@ -1,12 +1,17 @@
 #include "tests/engine/engines.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/random.hpp"
+#include "widelimit/engine/cuda/cuda.hpp"
+#include "widelimit/engine/cuda/device.hpp"
 #include "widelimit/engine/cuda/plane/plane_path.hpp"
 #include "widelimit/kernel/gram.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <span>
+#include <string>
+#include <vector>
 
 namespace widelimit::cuda {
 namespace {
@@ -92,13 +97,20 @@ TEST(CudaPlanes, LoweredRecipesEqualTheProcessor) {
   }
 }
 
+/// Shared memory of a block, less what the plug-in leaves for static arrays: compute capability 9.0, 8.0, and 8.6, 8.9.
+constexpr int hopper = (227 - 1) * 1024;
+constexpr int ampere = (163 - 1) * 1024;
+constexpr int small_ampere = (99 - 1) * 1024;
+
+/// The readout of the stack in registers, or −1.
+int readout(const char* text, const Shape& shape, Precision precision, int shared_memory = hopper) {
+  const Recipe recipe = lower(Network::parse(text), shape, RecipeOutputs::ntk);
+  const LoweredPlanes lowered = lower_planes(recipe, precision, shared_memory);
+  EXPECT_EQ(lowered.obstacle, "");
+  return lowered.registers ? static_cast<int>(lowered.readout) : -1;
+}
+
 TEST(CudaPlanes, StacksRunInRegistersWhereTheyCan) {
-  const auto readout = [](const char* text, const Shape& shape, Precision precision) {
-    const Recipe recipe = lower(Network::parse(text), shape, RecipeOutputs::ntk);
-    const LoweredPlanes lowered = lower_planes(recipe, precision);
-    EXPECT_EQ(lowered.obstacle, "");
-    return lowered.registers ? static_cast<int>(lowered.readout) : -1;
-  };
   const Shape shape{32, 32, 3};
   EXPECT_EQ(readout("cntk:20(readout=pool)", shape, Precision::f32), static_cast<int>(RegisterReadout::total));
   EXPECT_EQ(readout("cntk:20(readout=flatten)", shape, Precision::f32), static_cast<int>(RegisterReadout::flat));
@@ -108,10 +120,60 @@ TEST(CudaPlanes, StacksRunInRegistersWhereTheyCan) {
   EXPECT_EQ(readout("conv(b_std=0.1) relu global_avg_pool dense", shape, Precision::f32), -1);
 }
 
+/// A table of both images takes 8 KiB, pooled planes 80 KiB: 98 KiB hold 12 tables, or 2 beside pooled planes.
+TEST(CudaPlanes, StacksStayInRegistersWhereSharedMemorySuffices) {
+  const auto pools = [](Index channels, int shared_memory) {
+    return readout("conv relu avg_pool conv relu global_avg_pool dense", {32, 32, channels}, Precision::f32,
+                   shared_memory) == static_cast<int>(RegisterReadout::pool);
+  };
+  EXPECT_TRUE(pools(15, hopper));
+  EXPECT_TRUE(pools(9, ampere));
+  EXPECT_FALSE(pools(10, ampere));
+  EXPECT_TRUE(pools(1, small_ampere));
+  EXPECT_FALSE(pools(3, small_ampere));
+  const auto totals = [](Index channels, int shared_memory) {
+    return readout("cntk:20(readout=pool)", {32, 32, channels}, Precision::f32, shared_memory) ==
+           static_cast<int>(RegisterReadout::total);
+  };
+  EXPECT_TRUE(totals(11, small_ampere));
+  EXPECT_FALSE(totals(12, small_ampere));
+  EXPECT_TRUE(totals(15, ampere));
+  EXPECT_EQ(readout("cntk:20(readout=flatten)", {32, 32, 3}, Precision::f32, small_ampere),
+            static_cast<int>(RegisterReadout::flat));
+  EXPECT_EQ(readout("cntk:20(readout=pool)", {32, 32, 3}, Precision::f32, 0), -1);
+}
+
+/// 17 KiB for each layer on 16 rows and columns.
+TEST(CudaPlanes, StagesArePackedWhereSharedMemorySuffices) {
+  const auto packed = [](int layers, int shared_memory) {
+    const std::string text =
+        "conv relu avg_pool repeat(" + std::to_string(layers) + "){conv relu} global_avg_pool dense";
+    const Recipe recipe = lower(Network::parse(text), {32, 32, 3}, RecipeOutputs::ntk);
+    const LoweredPlanes lowered = lower_planes(recipe, Precision::f32, shared_memory);
+    return lowered.stages.front().packed.has_value() || lowered.stages.at(1).packed.has_value();
+  };
+  EXPECT_TRUE(packed(12, hopper));
+  EXPECT_TRUE(packed(9, ampere));
+  EXPECT_FALSE(packed(10, ampere));
+  EXPECT_TRUE(packed(5, small_ampere));
+  EXPECT_FALSE(packed(6, small_ampere));
+}
+
+TEST(CudaPlanes, OldDevicesAreListedAsAbsent) {
+  const DeviceFacts old{.name = "Turing", .major = 7, .minor = 5};
+  const DeviceFacts present{.name = "Hopper", .memory = std::size_t{1} << 37, .major = 9, .driver = 13000};
+  const EnginePresence none = cuda_presence(std::span(&old, 1));
+  EXPECT_FALSE(none.present);
+  EXPECT_EQ(none.detail, "cuda:0 is absent: Turing has compute capability 7.5; 8.0 or later is required");
+  const EnginePresence both = cuda_presence(std::vector{old, present});
+  EXPECT_TRUE(both.present);
+  EXPECT_NE(both.detail.find("; cuda:1 Hopper, 128 GiB of memory"), std::string::npos) << both.detail;
+}
+
 TEST(CudaPlanes, ObstaclesSayWhatIsInTheWay) {
   const auto obstacle = [](const char* text) {
     const Recipe recipe = lower(Network::parse(text), {8, 8, 3}, RecipeOutputs::ntk);
-    return lower_planes(recipe, Precision::f64).obstacle;
+    return lower_planes(recipe, Precision::f64, hopper).obstacle;
   };
   EXPECT_EQ(obstacle("conv relu attention flatten dense"), "attention mixes all positions");
   EXPECT_EQ(obstacle("conv erf flatten dense"), "erf on images");

@@ -6,7 +6,9 @@
 #include "widelimit/engine/device_matrices.hpp"
 #include "widelimit/kernel/file/gram_file.hpp"
 #include "widelimit/kernel/file/write_gram.hpp"
+#include "widelimit/kernel/gram.hpp"
 #include "widelimit/kernel/request.hpp"
+#include "widelimit/machine/ridge/ridge.hpp"
 #include "widelimit/report/file.hpp"
 
 #include <gtest/gtest.h>
@@ -242,6 +244,18 @@ TEST_P(DeviceRoomTest, BadSamplesAndSmallSets) {
       EXPECT_NEAR(left(0, 0), std::get<Matrix<double>>(expected.ntk)(0, 0), 1e-13);
     }
   }
+}
+
+/// A factor lies beside its matrix, so that the memory of the device decides, not that of the host.
+TEST_P(DeviceRoomTest, FactorsNeedTheMemoryOfTheDevice) {
+  const Matrix<double> train = normal_rows(300, 5, 1);
+  const Matrix<double> targets = normal_rows(300, 1, 2);
+  const GramMatrix k = gram_matrix(Network::parse("fc:2"), SampleView(train.view(), {1, 1, 5}), {}, *engine_);
+  const DeviceMemoryLimit limit(*engine_, 600 * 1000);
+  const Error error = error_of([&] { (void)fit_ridge(k, targets.view(), {.lambda = 0.1}); });
+  EXPECT_EQ(error.code(), Code::resource);
+  const std::string expected = " needs about 703 KiB, but " + engine_->name() + " has 586 KiB left of ";
+  EXPECT_NE(std::string(error.what()).find(expected), std::string::npos) << error.what();
 }
 
 INSTANTIATE_TEST_SUITE_P(Engines, DeviceRoomTest, testing::ValuesIn(engines_and_cuda({"emulated"})),

@@ -1,12 +1,26 @@
 #include "widelimit/engine/device_matrices.hpp"
 
+#include "widelimit/base/memory.hpp"
+
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 namespace widelimit {
 
 const DeviceMatrices* device_matrices(const Engine& engine) {
   return dynamic_cast<const DeviceMatrices*>(&engine.algebra());
+}
+
+void require_matrix_memory(const Engine& engine, double bytes, std::optional<std::size_t> limit, std::string_view what,
+                           std::string_view advice, std::vector<Remedy> remedies) {
+  const DeviceMatrices* const device = device_matrices(engine);
+  if (device == nullptr) return require_memory(bytes, limit, what, advice, std::move(remedies));
+  const DeviceRoom room = device->room();
+  const auto left = static_cast<double>(limit ? std::min(*limit, room.free) : room.free);
+  if (bytes <= left) return;
+  fail(Code::resource, std::move(remedies), "{} needs about {}, but {} has {} left of {}; {}", what, bytes_text(bytes),
+       engine.name(), bytes_text(left), bytes_text(static_cast<double>(room.total)), advice);
 }
 
 DeviceMemoryLimit::DeviceMemoryLimit(const Engine& engine, std::optional<std::size_t> bytes)

@@ -1,10 +1,13 @@
 #pragma once
 
+#include "widelimit/base/error.hpp"
 #include "widelimit/engine/engine.hpp"
 
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <string_view>
+#include <vector>
 
 namespace widelimit {
 
@@ -50,6 +53,13 @@ class DeviceMatrices {
 
 /// Nothing where the engine works in host memory.
 [[nodiscard]] const DeviceMatrices* device_matrices(const Engine& engine);
+
+/// As require_memory (widelimit/base/memory.hpp), for matrices of `engine`: they lie in the memory of its device, or in
+/// that of the host.
+void require_matrix_memory(const Engine& engine, double bytes, std::optional<std::size_t> limit, std::string_view what,
+                           std::string_view advice,
+                           std::vector<Remedy> remedies = {Remedy::fewer_samples, Remedy::single_precision,
+                                                           Remedy::more_memory});
 
 /// While it lives, work on the device of `engine`, where that has one, may take `bytes` more of its memory.
 class DeviceMemoryLimit {

@@ -57,10 +57,13 @@ std::size_t memory_left(const FitDataOptions& options, std::size_t held) {
   return options.memory ? whole - held : whole;
 }
 
-/// The same where the engine has memory of its own: the Gram matrix and its factor lie there.
-std::size_t room_left(std::size_t memory, const Engine& engine) {
+/// Bytes for a Gram matrix and its factor, which lie in the memory of the engine where it has its own.
+std::size_t matrix_room(const FitDataOptions& options, std::size_t held, const Engine& engine) {
+  const std::size_t host = memory_left(options, held);
   const DeviceMatrices* const device = device_matrices(engine);
-  return device == nullptr ? memory : std::min(memory, device->room().free);
+  if (device == nullptr) return host;
+  const std::size_t free = device->room().free;
+  return options.memory ? std::min(host, free) : free;
 }
 
 std::size_t memory_left(const FitDataOptions& options, const TrainTest& data) {
@@ -174,7 +177,7 @@ std::optional<FittedData> fit_by_products(const KernelRequest& request, const Sa
   }
   if (options.machine.machine != Machine::ridge || options.posterior || network == nullptr) return std::nullopt;
   if (options.label_aware) return std::nullopt;
-  const std::size_t memory = room_left(memory_left(options, held), engine);
+  const std::size_t memory = matrix_room(options, held, engine);
   const Solver solver = chosen_solver(options, true, x.count(), y.outputs(), request.precision, memory);
   if (solver != Solver::conjugate_gradients) return std::nullopt;
   RidgeTask task = ridge_task(y);

@@ -2,7 +2,7 @@
 
 #include "widelimit/analysis/dynamics/flow/eigenpairs.hpp"
 #include "widelimit/base/error.hpp"
-#include "widelimit/base/memory.hpp"
+#include "widelimit/engine/device_matrices.hpp"
 #include "widelimit/machine/gram/indefinite.hpp"
 
 #include <algorithm>
@@ -34,8 +34,8 @@ GramMatrix held_copy(const GramMatrix& k, Progress* progress) {
 KernelSpectrum::KernelSpectrum(const GramMatrix& k, const KernelSpectrumOptions& options) : algebra_(&k.algebra()) {
   (void)k.check();
   const auto n = static_cast<double>(k.samples());
-  require_memory(3 * n * n * sizeof(double), options.memory, "eigenvectors of the Gram matrix", "take fewer samples",
-                 {Remedy::fewer_samples, Remedy::more_memory});
+  require_matrix_memory(k.engine(), 3 * n * n * sizeof(double), options.memory, "eigenvectors of the Gram matrix",
+                        "take fewer samples", {Remedy::fewer_samples, Remedy::more_memory});
   const GramMatrix held = k.held() ? k : held_copy(k, options.progress);
   Eigenpairs pairs = eigenpairs(held, options.progress);
   if (pairs.indefinite) fail(Code::numerical, "{}", diagonal_cure(held, options.progress));

@@ -14,6 +14,7 @@
 #include <mutex>
 #include <semaphore>
 #include <utility>
+#include <vector>
 
 namespace widelimit {
 
@@ -26,6 +27,13 @@ std::string facts_text(const DeviceFacts& facts) {
   return fmt::format("{}, {} of memory, compute capability {}.{}, driver of CUDA {}.{}", facts.name,
                      bytes_text(static_cast<double>(facts.memory)), facts.major, facts.minor, facts.driver / 1000,
                      facts.driver % 1000 / 10);
+}
+
+/// Why the plug-in cannot use a device; empty where it can.
+std::string refusal(const DeviceFacts& facts) {
+  if (facts.major >= cuda::oldest_major) return {};
+  return fmt::format("{} has compute capability {}.{}; {}.0 or later is required", facts.name, facts.major, facts.minor,
+                     cuda::oldest_major);
 }
 
 /// A device as all engines of this process share it.
@@ -206,6 +214,9 @@ std::unique_ptr<Engine> make_cuda_engine(int device, int threads) {
     fail(Code::usage, "back end cuda:{} is absent: this machine has {} CUDA device{}, counted from 0", device, count,
          count == 1 ? "" : "s");
   }
+  if (const std::string old = refusal(cuda::loaded_plugin().plugin->facts(device)); !old.empty()) {
+    fail(Code::usage, "back end cuda:{} is absent: {}; use the back end cpu", device, old);
+  }
   return std::make_unique<Cuda>(open_device(device), fmt::format("cuda:{}", device), threads);
 }
 
@@ -213,12 +224,20 @@ EnginePresence cuda_presence() {
   std::string why;
   const int count = count_devices(why);
   if (count == 0) return {"cuda", false, why};
-  std::string detail;
-  for (int device = 0; device < count; ++device) {
-    detail += fmt::format("{}cuda:{} {}", device > 0 ? "; " : "", device,
-                          facts_text(cuda::loaded_plugin().plugin->facts(device)));
+  std::vector<DeviceFacts> devices;
+  for (int device = 0; device < count; ++device) devices.push_back(cuda::loaded_plugin().plugin->facts(device));
+  return cuda_presence(devices);
+}
+
+EnginePresence cuda_presence(std::span<const DeviceFacts> devices) {
+  EnginePresence result{"cuda", false, {}};
+  for (std::size_t device = 0; device < devices.size(); ++device) {
+    const std::string old = refusal(devices[device]);
+    result.present |= old.empty();
+    result.detail += fmt::format("{}cuda:{} {}", device > 0 ? "; " : "", device,
+                                 old.empty() ? facts_text(devices[device]) : "is absent: " + old);
   }
-  return {"cuda", true, detail};
+  return result;
 }
 
 bool cuda_is_likely() {

@@ -18,7 +18,10 @@
 namespace widelimit::cuda {
 
 /// Changes with every change of this header and of those it includes from this folder.
-constexpr int device_interface = 6;
+constexpr int device_interface = 7;
+
+/// Major compute capability of the oldest devices that the plug-in has code for. [cmake/cuda.cmake]
+constexpr int oldest_major = 8;
 
 class ConeDevice;
 class PlaneDevice;

@@ -1,6 +1,6 @@
 #include "widelimit/machine/factor/cholesky.hpp"
 
-#include "widelimit/base/memory.hpp"
+#include "widelimit/engine/device_matrices.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -70,8 +70,9 @@ bool Cholesky::factorise(Precision precision) {
   const Index n = a_.k.samples();
   factor_ = {};
   const double entries = static_cast<double>(n) * static_cast<double>(n);
-  require_memory(entries * (single ? sizeof(float) : sizeof(double)), std::nullopt, "a Cholesky factor",
-                 single ? "solve by conjugate gradients" : "ask for a float32 factor or solve by conjugate gradients");
+  require_matrix_memory(
+      a_.k.engine(), entries * (single ? sizeof(float) : sizeof(double)), std::nullopt, "a Cholesky factor",
+      single ? "solve by conjugate gradients" : "ask for a float32 factor or solve by conjugate gradients");
   factor_ = algebra_.allocate(n, n, precision);
   norm_ = algebra_.scaled(a_.k.matrix(), a_.scale, a_.added_diagonal(), factor_, progress_);
   const Index minor = algebra_.cholesky(factor_, progress_);

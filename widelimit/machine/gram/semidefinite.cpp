@@ -1,6 +1,6 @@
 #include "widelimit/machine/gram/semidefinite.hpp"
 
-#include "widelimit/base/memory.hpp"
+#include "widelimit/engine/device_matrices.hpp"
 #include "widelimit/machine/gram/rounding.hpp"
 
 #include <algorithm>
@@ -64,9 +64,9 @@ bool zero_rows_are_zero(const GramMatrix& k) {
 /// Of S(K + cD)S, S = 2^−⌊log₂√K_ii⌋; a row of zeros becomes one of the identity.
 bool has_factor(const GramMatrix& k, Progress* progress) {
   const Index n = k.samples();
-  require_memory(sizeof(double) * static_cast<double>(n) * static_cast<double>(n), std::nullopt,
-                 "the test that the Gram matrix is positive semi-definite",
-                 "leave the test out where the matrix is known to be so");
+  require_matrix_memory(k.engine(), sizeof(double) * static_cast<double>(n) * static_cast<double>(n), std::nullopt,
+                        "the test that the Gram matrix is positive semi-definite",
+                        "leave the test out where the matrix is known to be so");
   if (has_negative_diagonal(k) || !zero_rows_are_zero(k)) return false;
   const double c = semidefinite_allowance(n, k.precision());
   std::vector<double> scale;

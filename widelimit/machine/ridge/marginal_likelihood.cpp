@@ -3,7 +3,6 @@
 #include "widelimit/base/clock.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/interruption.hpp"
-#include "widelimit/base/memory.hpp"
 #include "widelimit/engine/device_matrices.hpp"
 #include "widelimit/machine/factor/cholesky.hpp"
 #include "widelimit/machine/fit.hpp"
@@ -143,8 +142,8 @@ MarginalLikelihood marginal_likelihood(const Network& network, const SampleView&
   require_trained_layer(network, options.kind);
   check_targets(targets, x.count());
   const auto n = static_cast<double>(x.count());
-  require_memory(2 * sizeof(double) * n * n, options.memory, "a Gram matrix and its factor",
-                 "take fewer samples, or allow more", {Remedy::fewer_samples, Remedy::more_memory});
+  require_matrix_memory(engine, 2 * sizeof(double) * n * n, options.memory, "a Gram matrix and its factor",
+                        "take fewer samples, or allow more", {Remedy::fewer_samples, Remedy::more_memory});
   const DeviceMemoryLimit limit(engine, options.memory);
   MarginalLikelihood result;
   Summary& summary = result.summary;

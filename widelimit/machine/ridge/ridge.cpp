@@ -3,8 +3,8 @@
 #include "widelimit/base/clock.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/interruption.hpp"
-#include "widelimit/base/memory.hpp"
 #include "widelimit/base/parallel.hpp"
+#include "widelimit/engine/device_matrices.hpp"
 #include "widelimit/machine/gram/indefinite.hpp"
 #include "widelimit/machine/gram/semidefinite.hpp"
 #include "widelimit/machine/ridge/ridge_proof.hpp"
@@ -78,8 +78,8 @@ double relative_residual(const RidgeMatrix& a, MatrixView<const double> targets,
 bool solve_indefinite(const RidgeMatrix& a, MatrixView<const double> targets, const RidgeOptions& options, Fit& fit) {
   const Algebra& algebra = a.k.algebra();
   const Index n = a.k.samples();
-  require_memory(sizeof(double) * static_cast<double>(n) * static_cast<double>(n), std::nullopt,
-                 "a factor of an indefinite matrix", "clip or shift negative eigenvalues");
+  require_matrix_memory(a.k.engine(), sizeof(double) * static_cast<double>(n) * static_cast<double>(n), std::nullopt,
+                        "a factor of an indefinite matrix", "clip or shift negative eigenvalues");
   EngineMatrix copy = algebra.allocate(n, n, Precision::f64);
   const double norm = algebra.scaled(a.k.matrix(), a.scale, a.added_diagonal(), copy, options.progress);
   const std::unique_ptr<IndefiniteFactor> factor = algebra.indefinite_factor(std::move(copy), options.progress);

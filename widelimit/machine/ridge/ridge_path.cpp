@@ -3,7 +3,7 @@
 #include "widelimit/base/clock.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/interruption.hpp"
-#include "widelimit/base/memory.hpp"
+#include "widelimit/engine/device_matrices.hpp"
 #include "widelimit/machine/factor/cholesky.hpp"
 #include "widelimit/machine/gram/indefinite.hpp"
 #include "widelimit/machine/ridge/leave_one_out.hpp"
@@ -156,7 +156,8 @@ RidgePath ridge_path(const GramMatrix& k, MatrixView<const double> targets, std:
   check_targets(targets, n);
   check_weights(options.weights, n);
   const double bytes = 2.0 * sizeof(double) * static_cast<double>(n) * static_cast<double>(n);
-  require_memory(bytes, std::nullopt, "a ridge path", "fit single values of lambda, or fewer samples");
+  require_matrix_memory(k.engine(), bytes, std::nullopt, "a ridge path",
+                        "fit single values of lambda, or fewer samples");
 
   Path path{k, targets, options.weights, options.bias, {}, 0};
   for (const double w : options.weights) path.scale.push_back(std::sqrt(w));

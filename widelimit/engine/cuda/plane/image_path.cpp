@@ -57,7 +57,7 @@ class ImagePath final : public Path {
       : device_(std::move(device)),
         recipe_(recipe),
         precision_(precision),
-        lowered_(lower_planes(recipe, precision, device_->planes().has_registers())) {}
+        lowered_(lower_planes(recipe, precision, device_->planes().register_memory())) {}
 
   [[nodiscard]] std::string obstacle() const override { return lowered_.obstacle; }
   [[nodiscard]] std::string route() const override { return plane_route(lowered_); }

@@ -16,8 +16,9 @@ struct PlaneOutput {
 class PlaneDevice {
  public:
   virtual ~PlaneDevice() = default;
-  /// Whether it has the stacks of register_stack.hpp and PackedStack; without, all stages go to run_stage.
-  [[nodiscard]] virtual bool has_registers() const = 0;
+  /// Shared memory of a block, in bytes, for the stacks of register_stack.hpp and PackedStack; 0 on a device without
+  /// them, where all stages go to run_stage.
+  [[nodiscard]] virtual int register_memory() const = 0;
 
   // register_stack.hpp
   virtual void trace_images(const RegisterStack& stack, float* records, int count) = 0;

@@ -122,7 +122,7 @@ struct StackInRegisters {
   double scale;
 };
 
-std::optional<StackInRegisters> stack_in_registers(const Recipe& recipe, const PlaneStage& stage) {
+std::optional<StackInRegisters> stack_in_registers(const Recipe& recipe, const PlaneStage& stage, int shared_memory) {
   const auto readout = register_readout(stage);
   if (!readout || recipe.channels > 1 || recipe.input.channels > most_register_channels || stage.wraps ||
       stage.begin.height > 32 || stage.begin.width > 32 || stage.ops.empty() ||
@@ -145,12 +145,13 @@ std::optional<StackInRegisters> stack_in_registers(const Recipe& recipe, const P
     result.scale *= op.affine->w2 * (1 + slope * slope) / 2 * op.window->scale / std::numbers::pi;
     if (l % register_rescale_period == register_rescale_period - 1) result.scale /= register_rescale;
   }
+  if (!fits_shared_memory(stack, *readout, shared_memory)) return std::nullopt;
   if (!(result.scale > 1e-25 && result.scale < 1e25)) return std::nullopt;  // it is rounded to float
   return result;
 }
 
 /// A later or smaller stage as one whose planes are packed.
-std::optional<PackedStack> packed_stack(const Recipe& recipe, const PlaneStage& stage) {
+std::optional<PackedStack> packed_stack(const Recipe& recipe, const PlaneStage& stage, int shared_memory) {
   const bool fits = stage.begin == Grid{8, 8} || stage.begin == Grid{16, 16};
   const bool all = stage.ending == StageEnd::pool || (stage.ending == StageEnd::total && stage.last.op == Op::pool);
   if (!fits || !all || stage.wraps || recipe.channels > 1 || stage.ops.empty() ||
@@ -159,6 +160,7 @@ std::optional<PackedStack> packed_stack(const Recipe& recipe, const PlaneStage& 
   }
   PackedStack stack;
   stack.layers = static_cast<std::int32_t>(stage.ops.size());
+  if (packed_bytes(stack.layers, extent(stage.begin)) > shared_memory) return std::nullopt;
   for (std::size_t l = 0; l < stage.ops.size(); ++l) {
     const PlaneOp& op = stage.ops[l];
     if (!is_square_layer(op, stage.begin)) return std::nullopt;
@@ -173,7 +175,8 @@ std::optional<PackedStack> packed_stack(const Recipe& recipe, const PlaneStage& 
 
 class Lowering {
  public:
-  Lowering(const Recipe& recipe, Precision precision, LoweredPlanes& result) : recipe_(recipe), result_(result) {
+  Lowering(const Recipe& recipe, Precision precision, int shared_memory, LoweredPlanes& result)
+      : recipe_(recipe), shared_memory_(shared_memory), result_(result) {
     result.program = cpu::plane_program(recipe);
     result.obstacle = result.program.obstacle;
     result.arithmetic = precision == Precision::f32 && cpu::runs_in_float(recipe) ? Precision::f32 : Precision::f64;
@@ -184,12 +187,12 @@ class Lowering {
     }
   }
 
-  void run(bool fast) {
+  void run() {
     if (!result_.obstacle.empty()) return;
     const auto& stages = result_.program.stages;
     result_.emit = stages.back().last;
     std::optional<StackInRegisters> stack;
-    if (fast && result_.arithmetic == Precision::f32) stack = stack_in_registers(recipe_, stages.front());
+    if (result_.arithmetic == Precision::f32) stack = stack_in_registers(recipe_, stages.front(), shared_memory_);
     if (stack) {
       result_.registers = stack->stack;
       result_.readout = stack->readout;
@@ -198,7 +201,7 @@ class Lowering {
     }
     for (std::size_t s = stack ? 1 : 0; s < stages.size() && result_.obstacle.empty(); ++s) {
       LoweredStage stage = lowered(stages[s]);
-      if (fast && result_.arithmetic == Precision::f32) pack(stages[s], stage);
+      if (result_.arithmetic == Precision::f32) pack(stages[s], stage);
       if (s > 0) set_source(stages[s - 1], stage);
       if (s == 1 && stack) {
         stage.source = stack->readout == RegisterReadout::pool ? PlaneSource::parts : PlaneSource::sums;
@@ -246,7 +249,7 @@ class Lowering {
   }
 
   void pack(const PlaneStage& from, LoweredStage& stage) {
-    stage.packed = packed_stack(recipe_, from);
+    stage.packed = packed_stack(recipe_, from, shared_memory_);
     if (!stage.packed) return;
     stage.packed->tables = static_cast<std::int32_t>(result_.record_size);
     result_.record_size += stage.packed->layers * from.begin.positions();
@@ -268,6 +271,7 @@ class Lowering {
   }
 
   const Recipe& recipe_;
+  int shared_memory_;
   LoweredPlanes& result_;
 };
 
@@ -342,9 +346,9 @@ class RecordWriter {
 
 }  // namespace
 
-LoweredPlanes lower_planes(const Recipe& recipe, Precision precision, bool fast) {
+LoweredPlanes lower_planes(const Recipe& recipe, Precision precision, int shared_memory) {
   LoweredPlanes result;
-  Lowering(recipe, precision, result).run(fast);
+  Lowering(recipe, precision, shared_memory, result).run();
   return result;
 }
 

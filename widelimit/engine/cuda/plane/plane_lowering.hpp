@@ -11,9 +11,6 @@
 
 namespace widelimit::cuda {
 
-/// What a stack in registers leaves.
-enum class RegisterReadout : std::uint8_t { total, flat, pool };
-
 struct LoweredStage {
   std::vector<PlaneStep> steps;
   PlaneExtent begin, end, stride_begin;
@@ -47,8 +44,8 @@ struct LoweredPlanes {
   std::string obstacle;  ///< why a device cannot run it; empty where it can
 };
 
-/// `fast`: with registers where they can do it.
-[[nodiscard]] LoweredPlanes lower_planes(const Recipe& recipe, Precision precision, bool fast = true);
+/// `shared_memory`: as PlaneDevice::register_memory; stages go to registers where it suffices for them.
+[[nodiscard]] LoweredPlanes lower_planes(const Recipe& recipe, Precision precision, int shared_memory);
 
 /// What a device needs to know of images, one record after the other. The numbers are those of the processor.
 template <typename T>

@@ -17,8 +17,8 @@ constexpr Index most_pooled_pairs = 1 << 14;
 constexpr Index most_flat_pairs = 1 << 18;
 constexpr Index images_of_an_upload = 4096;
 
-std::size_t table_bytes(const LoweredPlanes& lowered) {
-  return lowered.registers ? usize(lowered.registers->tables()) * 32 * 32 * sizeof(float) : 0;
+std::size_t register_record_bytes(const LoweredPlanes& lowered) {
+  return lowered.registers ? usize(lowered.registers->tables()) * usize(table_bytes) : 0;
 }
 
 /// The pairs of a rectangle, those above the diagonal alone where `symmetric`: in squares of `edge`², the last image
@@ -84,7 +84,7 @@ PlanePath::PlanePath(std::shared_ptr<Device> device, const Recipe& recipe, Preci
     : device_(std::move(device)),
       recipe_(recipe),
       precision_(precision),
-      lowered_(lower_planes(recipe, precision, device_->planes().has_registers())),
+      lowered_(lower_planes(recipe, precision, device_->planes().register_memory())),
       scratch_bytes_(scratch_bytes) {
   for (const LoweredStage& stage : lowered_.stages) {
     steps_.push_back(DeviceBuffer::of<PlaneStep>(device_, stage.steps));
@@ -131,7 +131,7 @@ std::size_t PlanePath::bytes_after(std::size_t s) const {
 }
 
 std::size_t record_bytes(const LoweredPlanes& lowered) {
-  return usize(lowered.record_size) * size_of(lowered.arithmetic) + table_bytes(lowered) + sizeof(double);
+  return usize(lowered.record_size) * size_of(lowered.arithmetic) + register_record_bytes(lowered) + sizeof(double);
 }
 
 template <typename T>
@@ -139,7 +139,7 @@ PlaneImages PlanePath::load_as(const SampleView& x, int threads, const std::func
   PlaneImages images;
   images.count = x.count();
   const std::size_t record = usize(lowered_.record_size) * sizeof(T);
-  const std::size_t tables = table_bytes(lowered_);
+  const std::size_t tables = register_record_bytes(lowered_);
   images.records = DeviceBuffer(device_, record * usize(images.count));
   images.registers = DeviceBuffer(device_, tables * usize(images.count));
   images.scales = DeviceBuffer(device_, sizeof(double) * usize(images.count));

@@ -113,6 +113,11 @@ struct PackedStack {
 };
 /// The state grows by 9π in each layer.
 constexpr int most_packed_layers = 12;
+/// Shared memory of a block: the deviations of the first image, and those of the second for each rotation of its
+/// columns.
+[[nodiscard]] constexpr int packed_bytes(int layers, PlaneExtent grid) {
+  return layers * grid.height * grid.width * (1 + grid.width) * static_cast<int>(sizeof(float));
+}
 
 /// Elements of one array of a state that is kept for pooling.
 [[nodiscard]] constexpr std::int64_t kept_size(PlaneExtent grid) {

@@ -149,6 +149,7 @@ void* CudaDevice::allocate(std::size_t bytes) {
     error = cudaMalloc(&memory, taken);
     if (error == cudaErrorMemoryAllocation) {
       (void)cudaGetLastError();
+      wait();  // for what is being freed
       cudaMemPool_t pool = nullptr;
       check(cudaDeviceGetDefaultMemPool(&pool, device_), "opening its memory");
       check(cudaMemPoolTrimTo(pool, 0), "giving memory back");

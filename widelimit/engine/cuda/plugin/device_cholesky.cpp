@@ -70,21 +70,26 @@ Index CudaDevice::factor_square(const Array& a) {
 /// that is below. On an H200 at n = 60,000 this takes 1.45 s, cuSOLVER alone 1.58 s; a second stream that factors the
 /// next panel meanwhile gains nothing, since products keep all multiprocessors busy.
 Index CudaDevice::cholesky(const Array& a, const std::function<void(Index)>& after) {
-  const Turn turn(*this);
   const Index n = a.rows;
   Index rows = 0;
   for (Index begin = 0; begin < n; begin += rows) {
     rows = n - begin > 2 * panel_rows ? panel_rows : n - begin;
     const Array square = part(a, begin, begin, rows, rows);
-    if (const Index failed = factor_square(square); failed != 0) return begin + failed;
-    after(begin + rows);
     const Index below = begin + rows;
     const Index rest = n - below;
+    {
+      const Turn turn(*this);
+      if (const Index failed = factor_square(square); failed != 0) return begin + failed;
+    }
+    // Without the turn: it may wait for Python's interpreter, whose thread may wait for a turn.
+    after(below);
     if (rest == 0) break;
+    const Turn turn(*this);
     const Array panel = part(a, begin, below, rows, rest);
     solve_block(Triangle::upper, Transpose::yes, square, panel);
     subtract_self_product(blas_, panel, part(a, below, below, rest, rest));
   }
+  const Turn turn(*this);
   wait();
   return 0;
 }

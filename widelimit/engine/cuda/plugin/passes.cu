@@ -21,6 +21,15 @@ cudaError_t with_entries(const Array& a, const F& f) {
   return cudaGetLastError();
 }
 
+/// f with the entries of two matrices, each in its type.
+template <typename F>
+cudaError_t with_entries(const Array& a, const Array& b, const F& f) {
+  cudaError_t launched = cudaSuccess;
+  const cudaError_t error =
+      with_entries(a, [&](auto* from) { launched = with_entries(b, [&](auto* to) { f(from, to); }); });
+  return launched == cudaSuccess ? error : launched;
+}
+
 /// Entry (i, j) of a thread where blocks cover columns and, in y, rows by strides.
 struct Cover {
   dim3 grid;
@@ -250,11 +259,9 @@ __global__ void transpose_upper_kernel(T* a, Index n, Index stride) {
 }  // namespace
 
 cudaError_t launch_convert(const Array& from, const Array& to, cudaStream_t stream) {
-  return with_entries(from, [&]<typename From>(const From* a) {
-    (void)with_entries(to, [&]<typename To>(To* b) {
-      each_entry<<<Cover(to).grid, threads, 0, stream>>>(to.rows, to.cols,
-                                                         Convert<From, To>{a, from.stride, b, to.stride});
-    });
+  return with_entries(from, to, [&]<typename From, typename To>(const From* a, To* b) {
+    each_entry<<<Cover(to).grid, threads, 0, stream>>>(to.rows, to.cols,
+                                                       Convert<From, To>{a, from.stride, b, to.stride});
   });
 }
 
@@ -291,11 +298,9 @@ cudaError_t launch_checksum(const Array& a, std::uint64_t* sums, cudaStream_t st
 
 cudaError_t launch_scaled(const Array& k, const double* scale, const double* shift, const Array& out, double* sums,
                           cudaStream_t stream) {
-  return with_entries(k, [&](const auto* from) {
-    (void)with_entries(out, [&](auto* to) {
-      scaled_kernel<<<static_cast<unsigned>(k.rows), threads, 0, stream>>>(from, k.rows, k.stride, scale, shift, to,
-                                                                           out.stride, sums);
-    });
+  return with_entries(k, out, [&](const auto* from, auto* to) {
+    scaled_kernel<<<static_cast<unsigned>(k.rows), threads, 0, stream>>>(from, k.rows, k.stride, scale, shift, to,
+                                                                         out.stride, sums);
   });
 }
 

@@ -48,8 +48,13 @@ Index Staging::piece_rows(std::size_t width, Index rows) {
   if (width * usize(rows) < least_bytes || width > piece_bytes) return 0;
   for (Piece& piece : pieces_) {
     if (piece.moved != nullptr) continue;
-    if (piece.memory == nullptr) {
-      check(cudaHostAlloc(reinterpret_cast<void**>(&piece.memory), piece_bytes, cudaHostAllocDefault), "pinned memory");
+    const auto pin = [&] {
+      return cudaHostAlloc(reinterpret_cast<void**>(&piece.memory), piece_bytes, cudaHostAllocDefault);
+    };
+    if (piece.memory == nullptr && pin() != cudaSuccess) {
+      (void)cudaGetLastError();
+      piece.memory = nullptr;
+      return 0;  // the host has no more memory to pin: a plain copy does without
     }
     check(cudaEventCreateWithFlags(&piece.moved, cudaEventDisableTiming), "an event");
   }

@@ -1,6 +1,7 @@
 #include "widelimit/engine/cuda/plugin/plane/cuda_plane_device.hpp"
 
 #include "widelimit/engine/cuda/plugin/plane/plane_stage_launch.hpp"
+#include "widelimit/engine/cuda/plugin/plane/shared_memory.hpp"
 
 #include <climits>
 
@@ -19,7 +20,10 @@ class CudaPlaneDevice final : public PlaneDevice {
   CudaPlaneDevice(const CudaPlaneDevice&) = delete;
   CudaPlaneDevice& operator=(const CudaPlaneDevice&) = delete;
 
-  [[nodiscard]] bool has_registers() const override { return true; }
+  [[nodiscard]] int register_memory() const override {
+    const CudaDevice::Turn turn(device_);
+    return most_shared();
+  }
 
   void trace_images(const RegisterStack& stack, float* records, int count) override {
     const CudaDevice::Turn turn(device_);

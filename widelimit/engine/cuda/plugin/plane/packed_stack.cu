@@ -198,7 +198,7 @@ __global__ void __launch_bounds__(32 * packed_warps, 1)
 template <int Height, int Width>
 void launch(const PlaneStageCall& call, const PackedStack& stack, cudaStream_t stream) {
   constexpr int places = Height * Width;
-  const int bytes = stack.layers * places * (1 + Width) * static_cast<int>(sizeof(float));
+  const int bytes = packed_bytes(stack.layers, {Height, Width});
   const auto kernel = stack.is_signed ? run_packed<Height, Width, true> : run_packed<Height, Width, false>;
   allow_shared(kernel, bytes);
   constexpr int warps = places * places / plane_places < packed_warps ? places * places / plane_places : packed_warps;

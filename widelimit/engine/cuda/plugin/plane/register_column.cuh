@@ -5,8 +5,6 @@
 
 #include <cuda_pipeline.h>
 
-#include <algorithm>
-
 /// The planes of one horizontal displacement of a pair of images.
 namespace widelimit::cuda {
 
@@ -119,8 +117,5 @@ __device__ __forceinline__ void run_column(const RegisterStack& stack, const Rec
     }
   }
 }
-
-/// Bytes of tables of both images.
-inline int table_bytes(int tables) { return 2 * tables * plane_places * static_cast<int>(sizeof(float)); }
 
 }  // namespace widelimit::cuda

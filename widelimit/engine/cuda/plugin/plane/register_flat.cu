@@ -7,8 +7,6 @@ namespace widelimit::cuda {
 
 namespace {
 
-constexpr int flat_buffers = 3;  ///< tables of the images of a block on their way
-
 /// Displacement 0: a block takes 4 × 4 pairs, one a warp; the tables of their images pass through shared memory.
 template <bool AllSigned, Pairing Y, Pairing X>
 __global__ void __launch_bounds__(32 * flat_edge * flat_edge, 1)
@@ -73,14 +71,13 @@ __global__ void __launch_bounds__(32 * flat_edge * flat_edge, 1)
 void sum_equal_positions(const RegisterStack& stack, const float* first, const float* second, const ImagePair* pairs,
                          int count, double* sums, void* stream) {
   const RectifierConstants constants = constants_of(static_cast<double>(stack.slope));
-  const int bytes = flat_buffers * 2 * flat_edge * plane_places * static_cast<int>(sizeof(float));
   const bool even = stack.height % 2 == 0 && stack.width % 2 == 0;
   const auto kernel = signed_throughout(stack) || !even ? sum_flat<true, Pairing::none, Pairing::none>
                                                         : sum_flat<false, Pairing::even, Pairing::even>;
-  allow_shared(kernel, bytes);
+  allow_shared(kernel, flat_bytes);
   constexpr int square = flat_edge * flat_edge;
-  kernel<<<count / square, 32 * square, bytes, static_cast<cudaStream_t>(stream)>>>(stack, constants, first, second,
-                                                                                    pairs, sums);
+  kernel<<<count / square, 32 * square, flat_bytes, static_cast<cudaStream_t>(stream)>>>(stack, constants, first,
+                                                                                         second, pairs, sums);
 }
 
 }  // namespace widelimit::cuda

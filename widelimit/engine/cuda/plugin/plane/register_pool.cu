@@ -4,8 +4,7 @@ namespace widelimit::cuda {
 
 namespace {
 
-constexpr int pooled_side = plane_side / 2;
-constexpr int pooled_stride = pooled_side + 4;  ///< of rows: lanes of a warp then hit all banks
+static_assert(pooled_side == plane_side / 2);
 constexpr int pooled_plane = pooled_side * pooled_stride;
 
 /// Pooled planes of the coarser grid, displacements modulo it, as they are summed up in shared memory: part, array,
@@ -102,9 +101,8 @@ void pool_register_planes(const RegisterStack& stack, const float* first, const 
                           int count, float* parts, void* stream) {
   const RectifierConstants constants = constants_of(static_cast<double>(stack.slope));
   const bool full = stack.height == plane_side && stack.width == plane_side;
-  const int pooled = 2 * 2 * pooled_side * pooled_plane * static_cast<int>(sizeof(float));
-  const int resident = std::min(stack.tables(), (most_shared() - pooled) / table_bytes(1));
-  const int bytes = table_bytes(resident) + pooled;
+  const int resident = resident_tables(stack, RegisterReadout::pool, most_shared());
+  const int bytes = 2 * resident * table_bytes + pooled_bytes;
   const auto kernel = signed_throughout(stack) ? pool_planes<true, false>
                       : full                   ? pool_planes<false, true>
                                                : pool_planes<false, false>;

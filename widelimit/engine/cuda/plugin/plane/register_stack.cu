@@ -71,8 +71,8 @@ void sum_register_planes(const RegisterStack& stack, const float* first, const f
                          int count, double* sums, void* stream) {
   const RectifierConstants constants = constants_of(static_cast<double>(stack.slope));
   const bool full = stack.height == plane_side && stack.width == plane_side;
-  const int resident = std::min(stack.tables(), most_shared() / table_bytes(1));
-  const int bytes = table_bytes(resident);
+  const int resident = resident_tables(stack, RegisterReadout::total, most_shared());
+  const int bytes = 2 * resident * table_bytes;
   const auto kernel = signed_throughout(stack) ? sum_planes<true, false>
                       : full                   ? sum_planes<false, true>
                                                : sum_planes<false, false>;
