@@ -51,4 +51,9 @@ RUN
 chmod +x "$bundle/run.sh"
 mkdir -p "$(dirname "$out")"
 tar -C "$folder" -c widelimit-gpu | xz -T0 -6 >"$out"
-echo "$out: $(($(stat -c %s "$out") / 1000000)) MB"
+bytes=$(stat -c %s "$out")
+echo "$out: $((bytes / 1000000)) MB"
+if [ "$bytes" -gt 30000000 ]; then
+  echo "$out is larger than 30 MB" >&2
+  exit 1
+fi
