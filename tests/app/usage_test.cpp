@@ -93,7 +93,7 @@ TEST(Usage, CudaSaysWhyItIsAbsent) {
   };
   std::filesystem::copy_file(WIDELIMIT_PROGRAM, folder.path("alone"));
   expect_error(with_plugins(folder.path("alone").string()), 2,
-               {"libwidelimit_cuda.so is not there", "WIDELIMIT_PLUGINS"});
+               {"libwidelimit_cuda.so was not found", "WIDELIMIT_PLUGINS"});
   std::filesystem::create_directory(folder.path("plugins"));
   folder.write("plugins/libwidelimit_cuda.so", "no library");
   expect_error(with_plugins(WIDELIMIT_PROGRAM), 2, {"CUDA plug-in cannot be loaded"});

@@ -343,8 +343,8 @@ TEST_P(CudaPlaces, OnlyAnActivationOfTheUsersOwnIsRefused) {
     return engine_->kernels().obstacle(lower(Network::parse(text), shape, RecipeOutputs::ntk), Precision::f64);
   };
   const auto refusal = [](const char* name) {
-    return fmt::format(
-        "the activation '{}' is of the user's own, or several in a row, which only the back end cpu evaluates", name);
+    return fmt::format("the activation '{}' is user-defined or composed of several; only the back end cpu evaluates it",
+                       name);
   };
   const std::string own = refusal("cube_of_places");
   EXPECT_EQ(obstacle("conv custom(name=cube_of_places) flatten dense", {8, 8, 3}), own);

@@ -126,7 +126,7 @@ TEST_P(DensePath, RefusesByName) {
       EXPECT_NE(std::string(error.what()).find(reason), std::string::npos) << error.what();
     }
   };
-  expect_refused("dense custom(name=cube) dense", {1, 1, 6}, "of the user's own");
+  expect_refused("dense custom(name=cube) dense", {1, 1, 6}, "user-defined");
 }
 
 TEST_P(DensePath, NamesThePairThatOverflows) {

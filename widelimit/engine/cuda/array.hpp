@@ -4,7 +4,7 @@
 
 namespace widelimit::cuda {
 
-/// A matrix in the memory of a device, row by row.
+/// A row-major matrix in device memory.
 struct Array {
   void* data = nullptr;
   Index rows = 0;
@@ -12,7 +12,7 @@ struct Array {
   Index stride = 0;
   Precision precision = Precision::f64;
 };
-/// The same of the host.
+/// A row-major matrix in host memory.
 struct HostArray {
   void* data = nullptr;
   Index rows = 0;

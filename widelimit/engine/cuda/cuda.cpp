@@ -29,20 +29,21 @@ std::string facts_text(const DeviceFacts& facts) {
                      facts.driver % 1000 / 10);
 }
 
-/// Why the plug-in cannot use a device; empty where it can.
+/// Returns the reason why the plug-in cannot use a device; empty if it can.
 std::string refusal(const DeviceFacts& facts) {
   if (facts.major >= cuda::oldest_major) return {};
   return fmt::format("{} has compute capability {}.{}; {}.0 or later is required", facts.name, facts.major, facts.minor,
                      cuda::oldest_major);
 }
 
-/// A device as all engines of this process share it.
+/// A device shared by all engines of this process.
 struct OpenDevice {
   explicit OpenDevice(std::shared_ptr<Device> opened) : device(std::move(opened)) {}
   std::shared_ptr<Device> device;
-  /// Tiles of several threads come one after the other: one of them keeps a device busy, and scratch is for one.
+  /// Serializes tiles of several threads: one tile occupies the device, and there is one scratch buffer.
   std::mutex filling;
-  /// Each thread takes one while a tile of its lies on the device: the others are fetched while one is filled.
+  /// Each thread holds one slot while its tile is on the device, so that finished tiles are fetched while one is
+  /// filled.
   std::counting_semaphore<> tiles{cuda::tiles_under_way};
 };
 
@@ -164,14 +165,14 @@ class Cuda final : public LayeredEngine, public ConeEngine {
   EngineLayers layers_;  ///< share the device
 };
 
-/// The number of devices, or 0 and why.
+/// Returns the number of devices, or 0 with the reason in `why`.
 int count_devices(std::string& why) {
   const cuda::LoadedPlugin& loaded = cuda::loaded_plugin();
   why = loaded.obstacle;
   return loaded.plugin != nullptr ? loaded.plugin->count(why) : 0;
 }
 
-/// Opened once, however many engines use it, so that matrices of one are matrices of the others.
+/// Opens each device once per process, so that all its engines can exchange matrices.
 std::shared_ptr<OpenDevice> open_device(int device) {
   static std::mutex guard;
   static std::map<int, std::weak_ptr<OpenDevice>> opened;
@@ -189,9 +190,8 @@ std::shared_ptr<OpenDevice> open_device(int device) {
 std::string cuda::own_activation(const Recipe& recipe) {
   for (const Step& step : recipe.steps) {
     if (step.op != Op::dual || step.dual.phi != Phi::custom) continue;
-    return fmt::format(
-        "the activation '{}' is of the user's own, or several in a row, which only the back end cpu evaluates",
-        recipe.functions[usize(step.dual.function)]->name());
+    return fmt::format("the activation '{}' is user-defined or composed of several; only the back end cpu evaluates it",
+                       recipe.functions[usize(step.dual.function)]->name());
   }
   return {};
 }

@@ -11,16 +11,17 @@ class Device;
 struct DeviceFacts;
 }  // namespace cuda
 
-/// The back end of NVIDIA device `device`, or Error{usage} that says why there is none. `threads` as in EngineOptions.
+/// Returns the back end of NVIDIA device `device`; throws Error{usage} with the reason if it is absent. `threads` as in
+/// EngineOptions.
 [[nodiscard]] std::unique_ptr<Engine> make_cuda_engine(int device, int threads);
-/// The same on a device that is open already; `name` as users write it.
+/// Returns the back end of an open device; `name` as users write it.
 [[nodiscard]] std::unique_ptr<Engine> make_cuda_engine(std::shared_ptr<cuda::Device> device, std::string name,
                                                        int threads);
-/// All devices with their memory, or why there are none. Starts the driver: some tenths of a second.
+/// Lists all devices with their memory, or the reason why there are none. Starts the driver (some tenths of a second).
 [[nodiscard]] EnginePresence cuda_presence();
-/// The same of devices of these facts; those that are too old for the plug-in are listed as absent.
+/// The same for the given devices; those too old for the plug-in are listed as absent.
 [[nodiscard]] EnginePresence cuda_presence(std::span<const cuda::DeviceFacts> devices);
-/// Whether the plug-in and a driver are there, without starting it: for help.
+/// Whether the plug-in and a driver exist, without starting the driver; used by help texts.
 [[nodiscard]] bool cuda_is_likely();
 
 }  // namespace widelimit

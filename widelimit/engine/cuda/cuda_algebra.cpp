@@ -12,15 +12,15 @@ namespace widelimit::cuda {
 
 namespace {
 
-/// Entries converted to float64 at a time: 512 MiB.
+/// Entries converted to float64 per strip: 512 MiB.
 constexpr Index converted_entries = Index{1} << 26;
-/// Rows whose sums float32 may hold.
+/// Maximum number of rows summed in float32.
 constexpr Index single_rows = 4096;
-/// Columns of v that a precise product takes at once.
+/// Columns of v per call of a precise product.
 constexpr Index precise_columns = 16;
 constexpr Index pivot_block = 64;
 
-/// body(first row, rows) for strips of a matrix, with an interruption point before each.
+/// Calls body(first row, rows) for strips of a matrix, with an interruption point before each.
 template <typename Body>
 void by_strips(Index rows, Index height, const Body& body) {
   for (Index begin = 0; begin < rows; begin += height) {
@@ -224,7 +224,7 @@ Index CudaAlgebra::cholesky(EngineMatrix& a, Progress* progress) const {
 void CudaAlgebra::solve(Transpose op, const EngineMatrix& u, MatrixView<double> b) const {
   const Array factor = of(u);
   interruption_point();
-  // Columns are divided by their largest entry, so that float32 holds them.
+  // Columns are scaled by their largest entry to avoid overflow of float32.
   Matrix<double> scaled(b.rows, b.cols, Content::unset);
   std::vector<double> unit(usize(b.cols), 1.0);
   if (u.precision() == Precision::f32) {
@@ -281,7 +281,7 @@ Inertia CudaAlgebra::inertia(EngineMatrix a) const {
   device_->ldl(target(own), pivots.data(), order.data());
   Inertia result;
   for (std::size_t k = 0; k < n; ++k) {
-    if (order[k] < 0) {  // a block of two rows, whose determinant is negative
+    if (order[k] < 0) {  // a 2 × 2 block with negative determinant
       ++result.negative;
       ++result.positive;
       ++k;

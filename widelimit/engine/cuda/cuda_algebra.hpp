@@ -6,8 +6,8 @@
 
 namespace widelimit::cuda {
 
-/// Dense algebra on one device. Matrices stay in its memory; vectors and blocks of few columns travel. What
-/// cuSOLVER does in one call, eigenvectors and LDLᵀ, cannot be stopped; all else can.
+/// Dense algebra on one device. Matrices stay in device memory; vectors and blocks of few columns are transferred.
+/// Single cuSOLVER calls (eigenvectors, LDLᵀ) cannot be interrupted; everything else can.
 class CudaAlgebra final : public Algebra, public DeviceMatrices {
  public:
   explicit CudaAlgebra(std::shared_ptr<Device> device) : device_(std::move(device)) {}
@@ -66,12 +66,12 @@ class CudaAlgebra final : public Algebra, public DeviceMatrices {
 
  private:
   [[nodiscard]] Array of(const EngineMatrix& a) const { return array_of(a, *device_); }
-  /// To be written to.
+  /// The entries of `a` as a write target.
   [[nodiscard]] Array target(const EngineMatrix& a) const { return writable_array(a, *device_); }
   [[nodiscard]] EngineMatrix uploaded(MatrixView<const double> host, Precision precision) const;
-  /// The matrix itself where it is float64, else a copy.
+  /// Returns `a` itself if it is float64, else a converted copy.
   [[nodiscard]] EngineMatrix in_double(const EngineMatrix& a) const;
-  /// xᵀ diag(w) x + beta·out over some rows, in the precision of x.
+  /// out = xᵀ diag(w) x + beta·out for a block of rows, in the precision of x.
   void add_inner(const Array& x, std::span<const double> weights, bool whole, double beta, const Array& out) const;
 
   std::shared_ptr<Device> device_;

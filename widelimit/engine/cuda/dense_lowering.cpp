@@ -10,7 +10,7 @@ namespace widelimit::cuda {
 
 namespace {
 
-/// J_n/(π(2n−1)!!) and n²J_{n−1}/(π(2n−1)!!): A, B and those of the slope, n + 1 coefficients each.
+/// J_n/(π(2n−1)!!) and n²J_{n−1}/(π(2n−1)!!): A and B, then those of the slope, n + 1 coefficients each.
 std::vector<double> arc_cosine_constants(int n) {
   const double scale = 1.0 / (std::numbers::pi * odd_factorial(n));
   const ArccosinePolynomials j = arccosine_polynomials(n);
@@ -144,7 +144,7 @@ DenseLowered lower_dense(const Recipe& recipe, const DenseLayout& rows, const De
     std::optional<DenseStep> step = dense_step(from, lowered.constants);
     if (!step) continue;
     const bool after_dual = k > 0 && recipe.steps[k - 1].op == Op::dual;
-    if (step->op == DenseOp::add_rho && after_dual) {  // done with the activation, which has ρ at hand
+    if (step->op == DenseOp::add_rho && after_dual) {  // fused with the activation, which computes ρ
       lowered.steps.back().trained_begin = from.channel_begin;
       lowered.steps.back().trained_end = from.channel_end;
       continue;

@@ -9,25 +9,26 @@
 
 namespace widelimit::cuda {
 
-/// Where the features of one set of samples lie among the rows that the device holds.
+/// Rows of the feature table in device memory that belong to one set of samples.
 struct DenseLayout {
-  std::vector<std::int32_t> first;  ///< of each step of the recipe; of emit steps: among the deviations
-  std::vector<std::int32_t> terms;  ///< coefficients of each place, of series
+  std::vector<std::int32_t>
+      first;  ///< first feature row of each step of the recipe; for emit steps: first deviation row
+  std::vector<std::int32_t> terms;  ///< number of series coefficients of each step
   std::int32_t features = 0;
   std::int32_t deviations = 0;
 };
 [[nodiscard]] DenseLayout dense_layout(const Recipe& recipe, const std::vector<cpu::Features>& features);
 
-/// What a step does to a pair of places, without its features; nothing where it does nothing to pairs alone. Constants
-/// that it needs are appended.
+/// Lowers one step of a recipe, without feature offsets; returns std::nullopt if the step does not act on pairs.
+/// Appends the constants it needs.
 [[nodiscard]] std::optional<DenseStep> dense_step(const Step& from, std::vector<double>& constants);
 
-/// A recipe as a device runs it, for two sets of samples.
+/// A recipe lowered to device steps, for two sets of samples.
 struct DenseLowered {
   std::vector<DenseStep> steps;
   std::vector<double> constants;
 
-  [[nodiscard]] bool is_chain() const;  ///< as in DenseTile
+  [[nodiscard]] bool is_chain() const;  ///< see DenseTile::chain
 };
 [[nodiscard]] DenseLowered lower_dense(const Recipe& recipe, const DenseLayout& rows, const DenseLayout& cols);
 

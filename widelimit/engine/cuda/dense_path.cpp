@@ -15,7 +15,7 @@ namespace widelimit::cuda {
 
 namespace {
 
-/// Samples as a device holds them.
+/// Samples in device memory.
 struct DenseLoaded final : DeviceLoaded {
   std::shared_ptr<Device> device;
   Precision arithmetic = Precision::f64;
@@ -23,7 +23,7 @@ struct DenseLoaded final : DeviceLoaded {
   Index dimension = 0;
   DenseLayout layout;
   DeviceBuffer unit;
-  /// Of unit rows where products are by digits, else empty.
+  /// Digits of the unit rows; empty unless products are computed by digits.
   DeviceBuffer digits;
   DeviceBuffer digit_unit_device;
   std::vector<double> digit_unit_host;
@@ -65,7 +65,7 @@ Precision arithmetic_of(const Recipe& recipe, Precision precision) {
   return precision == Precision::f32 && cpu::runs_in_float(recipe) ? Precision::f32 : Precision::f64;
 }
 
-/// A piece at a time: sparse rows take all their columns on the device.
+/// Uploads the unit rows in pieces: sparse rows become dense on the device.
 DeviceBuffer upload_units(const std::shared_ptr<Device>& device, const cpu::UnitRows<double>& unit, Index n, Index d) {
   DeviceBuffer buffer(device, usize(n * d) * sizeof(double));
   const Array all{buffer.data(), n, d, d, Precision::f64};
@@ -87,14 +87,14 @@ DeviceBuffer upload_units(const std::shared_ptr<Device>& device, const cpu::Unit
   return buffer;
 }
 
-/// What the device needs of a matrix of the host, rounded.
+/// Uploads a host matrix, rounded to T.
 template <typename T>
 DeviceBuffer upload_rounded(const std::shared_ptr<Device>& device, const Matrix<double>& m) {
   std::vector<T> values(m.data(), m.data() + m.rows() * m.cols());
   return DeviceBuffer::of<T>(device, values);
 }
 
-/// No memory that kernels read goes back before they end, whatever ends the work.
+/// Waits for running kernels on scope exit, so that no memory they read is released early.
 class Finisher {
  public:
   explicit Finisher(Device& device) : device_(device) {}
@@ -104,7 +104,7 @@ class Finisher {
     try {
       (void)device_.finish();
     } catch (const Error&) {
-      return;  // an error that is under way says what happened
+      return;  // the exception in flight takes precedence
     }
   }
 
@@ -112,15 +112,15 @@ class Finisher {
   Device& device_;
 };
 
-/// Tiles between two looks at the device: some hundredths of a second of small networks.
+/// Tiles between two synchronizations: some hundredths of a second for small networks.
 constexpr Index tiles_at_once = 16;
 
-/// Edges of the tiles: products of this size keep all multiprocessors busy, and squares on the diagonal, of which half
-/// is computed twice, are few. The shape of a product decides the bits of float64, but not those of digits.
+/// Tile edges: products of this size keep all multiprocessors busy, and squares on the diagonal, half of which is
+/// computed twice, are few. The shape of a product affects the bits in float64, but not with digits.
 constexpr Index dense_tile_edge = 2048;
 constexpr Index digit_tile_edge = 4096;
 
-/// The largest edge whose sums take at most an eighth of the free memory, in two lanes.
+/// Returns the largest edge whose sums in two buffers take at most an eighth of the free memory.
 Index edge_by_memory(std::size_t free) {
   Index edge = digit_tile_edge;
   while (edge > 256 && 2 * digit_sums * sizeof(std::int32_t) * usize(edge * edge) > free / 8) edge /= 2;
@@ -135,7 +135,7 @@ void DenseLoaded::split_digits() {
   device->download_bytes(digit_unit_device.data(), usize(samples) * sizeof(double), digit_unit_host.data());
 }
 
-/// Whether a pair of the tile needs the last sum.
+/// Returns products by digits including S₃ if a pair of the tile may need it; float64 products without digits.
 DenseProducts products_of(const DenseLoaded& a, Range rows, const DenseLoaded& b, Range cols) {
   if (a.digit_unit_host.empty() || rows.size() == 0 || cols.size() == 0) return DenseProducts::f64;
   const auto largest = [](const std::vector<double>& unit, Range range) {
@@ -171,7 +171,7 @@ void DenseLoaded::fill(const Recipe& recipe, Range rows, const Loaded& other, Ra
                  .mixture_count = static_cast<std::int32_t>(mixture.size()),
                  .outputs = static_cast<const DenseOutput*>(output_list.data()),
                  .diagonal = static_cast<const double*>(diagonal_device.data())};
-  // A tile of a larger matrix is not cut again: it has the shape, and so the bits, that it has in the whole.
+  // A tile of a larger matrix is not split again: its shape, and thus its bits, equal those in the whole matrix.
   const bool by_digits = !digit_unit_host.empty();
   const Index most = by_digits ? edge_by_memory(device->facts().free_memory) : dense_tile_edge;
   const bool one_tile = !symmetric && std::max(rows.size(), cols.size()) <= most;
@@ -205,7 +205,7 @@ class DensePath final : public Path {
   [[nodiscard]] std::string obstacle() const override {
     if (std::string why = own_activation(recipe_); !why.empty()) return why;
     if (cpu::deepest_stack(recipe_) > dense_depth) {
-      return fmt::format("more than {} branches inside one another", dense_depth - 1);
+      return fmt::format("more than {} nested branches", dense_depth - 1);
     }
     if (recipe_.outputs > 256) return "more than 256 outputs";
     return {};
@@ -216,7 +216,7 @@ class DensePath final : public Path {
   }
   [[nodiscard]] std::unique_ptr<Loaded> load(const SampleView& x, int threads,
                                              const std::function<void(Index)>& /*after*/) const override {
-    // In double whatever the arithmetic: pairs near one another need the digits, and the rest is rounded as it is sent.
+    // Always in double: nearly parallel pairs need the extra precision; the rest is rounded on upload.
     cpu::VectorSamples<double> samples = cpu::load_vector_samples<double>(recipe_, x, precision_, threads);
     auto loaded = std::make_unique<DenseLoaded>();
     loaded->device = device_;

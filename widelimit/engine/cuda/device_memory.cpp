@@ -10,7 +10,7 @@ namespace widelimit::cuda {
 
 namespace {
 
-/// Bytes moved between two interruption points, a few hundredths of a second.
+/// Bytes transferred between two interruption points (a few hundredths of a second).
 constexpr std::size_t piece_bytes = std::size_t{256} << 20;
 
 template <typename Move>
@@ -34,7 +34,7 @@ const DeviceMemory& memory_of(const EngineMatrix& a, const Device& device) {
   const auto* own =
       memory != nullptr && typeid(*memory) == typeid(DeviceMemory) ? static_cast<const DeviceMemory*>(memory) : nullptr;
   if (own == nullptr || own->device() != &device) {
-    fail(Code::usage, "a matrix of another engine or device, or none, was given to a CUDA device");
+    fail(Code::usage, "the matrix is empty or belongs to another engine or device; pass a matrix of this CUDA device");
   }
   return *own;
 }
@@ -61,7 +61,7 @@ Array array_of(const EngineMatrix& a, const Device& device) {
 
 Array writable_array(const EngineMatrix& a, const Device& device) {
   if (!memory_of(a, device).writable()) {
-    fail(Code::usage, "a matrix of another library was to be overwritten; take a copy of it");
+    fail(Code::usage, "a matrix owned by another library cannot be overwritten; use a copy of it");
   }
   return array_of(a, device);
 }

@@ -8,12 +8,12 @@
 
 namespace widelimit::cuda {
 
-/// Tiles for the host that a device holds at once: one is computed, one fetched, one about to begin.
+/// Tiles for the host that the device holds at once: one is computed, one fetched, one queued.
 constexpr std::size_t tiles_under_way = 3;
-/// Products of unit rows that dense kernels keep beside them.
+/// Buffers for products of unit rows that dense kernels keep in addition.
 constexpr std::size_t dense_lanes = 2;
 
-/// Memory of a device that is given back with the object.
+/// Owning device memory (RAII).
 class DeviceBuffer {
  public:
   DeviceBuffer() = default;
@@ -36,7 +36,7 @@ class DeviceBuffer {
     return static_cast<T*>(data_);
   }
 
-  /// A copy of numbers or steps of the host.
+  /// Copies host values or steps to the device.
   template <typename T>
   [[nodiscard]] static DeviceBuffer of(const std::shared_ptr<Device>& device, std::span<const T> values) {
     DeviceBuffer buffer(device, values.size_bytes());
@@ -49,11 +49,11 @@ class DeviceBuffer {
   void* data_ = nullptr;
 };
 
-/// A matrix of the device behind the handle of the seam.
+/// A device matrix behind an EngineMatrix handle.
 class DeviceMemory final : public EngineMatrix::Memory {
  public:
   DeviceMemory(const std::shared_ptr<Device>& device, Index rows, Index cols, Precision precision);
-  /// Entries of another library, which `owner` keeps; they are not written to.
+  /// Read-only entries of another library, kept alive by `owner`.
   DeviceMemory(std::shared_ptr<Device> device, const Array& entries, std::shared_ptr<const void> owner)
       : device_(std::move(device)), owner_(std::move(owner)), all_(entries) {}
   [[nodiscard]] const Array& all() const { return all_; }
@@ -68,9 +68,9 @@ class DeviceMemory final : public EngineMatrix::Memory {
 };
 
 [[nodiscard]] EngineMatrix allocate(const std::shared_ptr<Device>& device, Index rows, Index cols, Precision precision);
-/// The entries of a handle. Error{usage} where it is of another engine or device.
+/// Returns the entries of a handle; throws Error{usage} if it belongs to another engine or device.
 [[nodiscard]] Array array_of(const EngineMatrix& a, const Device& device);
-/// The same, to be written to: Error{usage} where the entries are another library's.
+/// The same for writing; throws Error{usage} if another library owns the entries.
 [[nodiscard]] Array writable_array(const EngineMatrix& a, const Device& device);
 [[nodiscard]] Array block(const Array& a, Index row, Index col, Index rows, Index cols);
 
@@ -78,12 +78,12 @@ class DeviceMemory final : public EngineMatrix::Memory {
   return precision == Precision::f32 ? sizeof(float) : sizeof(double);
 }
 
-/// Between host and device, some hundred megabytes at a time with an interruption point between two pieces. Work on
-/// what is downloaded must have ended.
+/// Copies between host and device in pieces of some hundred megabytes, with an interruption point between pieces. Work
+/// on the downloaded entries must have finished.
 void upload(Device& device, const AnyView& from, const Array& to);
 template <std::floating_point T>
 void download(Device& device, const Array& from, MatrixView<T> to);
-/// As download, by Device::fetch: work on what is fetched must have ended.
+/// Like download, through Device::fetch: work on the fetched entries must have finished.
 template <std::floating_point T>
 void fetch(Device& device, const Array& from, MatrixView<T> to);
 

@@ -46,7 +46,7 @@ class EigenFamily final : public ShiftedFamily {
   }
 
  private:
-  /// Eigenvalues have errors of some ulps of the largest.
+  /// Positive definite up to rounding: eigenvalues have errors of a few ulps of the largest.
   [[nodiscard]] bool is_definite(double shift) const {
     if (values_.empty()) return true;
     const double largest = std::max(std::abs(values_.front()), std::abs(values_.back()));

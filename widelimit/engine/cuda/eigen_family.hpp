@@ -5,7 +5,7 @@
 
 namespace widelimit::cuda {
 
-/// A + cI = Q(Λ + cI)Qᵀ for all c, from the eigenvectors in the rows of `vectors`.
+/// Returns the family A + cI = Q(Λ + cI)Qᵀ for all c; the eigenvectors are the rows of `vectors`.
 [[nodiscard]] std::unique_ptr<ShiftedFamily> eigen_family(std::shared_ptr<Device> device, EngineMatrix vectors,
                                                           std::vector<double> values);
 

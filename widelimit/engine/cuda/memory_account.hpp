@@ -11,7 +11,7 @@
 
 namespace widelimit::cuda {
 
-/// What was taken of the memory of a device, below a ceiling. Called from any thread.
+/// Accounting of allocated device memory against a limit. Thread-safe.
 class MemoryAccount {
  public:
   void add(const void* memory, std::size_t bytes) {
@@ -30,7 +30,7 @@ class MemoryAccount {
     const std::lock_guard lock(guard_);
     return taken_;
   }
-  /// Bytes below the ceiling.
+  /// Bytes left below the limit.
   [[nodiscard]] std::size_t left() const {
     const std::lock_guard lock(guard_);
     return ceiling_ > taken_ ? ceiling_ - taken_ : 0;
@@ -47,19 +47,19 @@ class MemoryAccount {
   std::size_t ceiling_ = std::numeric_limits<std::size_t>::max();
 };
 
-/// "3.50 GiB", or MiB where that is less than one.
+/// "3.50 GiB", or MiB below one GiB.
 [[nodiscard]] inline std::string room_text(std::size_t bytes) {
   const double gigabytes = static_cast<double>(bytes) / 0x1p30;
   return gigabytes >= 1 ? fmt::format("{:.2f} GiB", gigabytes) : fmt::format("{:.3g} MiB", gigabytes * 1024);
 }
 
-/// Error{resource}: the device has `free` of `total` bytes, and of them work may take `left`.
+/// Throws Error{resource}: the device has `free` of `total` bytes free, of which at most `left` may be allocated.
 [[noreturn]] inline void refuse_room(const std::string& device, std::size_t asked, std::size_t free, std::size_t left,
                                      std::size_t total) {
   const std::string limit = left < free ? fmt::format(", of which the limit leaves {}", room_text(left)) : "";
   throw Error(Code::resource,
-              fmt::format("{} has no room for {} more: {} of its {} are free{}", device, room_text(asked),
-                          room_text(free), room_text(total), limit),
+              fmt::format("{} cannot allocate {}: {} of its {} are free{}", device, room_text(asked), room_text(free),
+                          room_text(total), limit),
               {Remedy::fewer_samples, Remedy::single_precision});
 }
 

@@ -3,10 +3,10 @@
 #include "widelimit/engine/cuda/device_memory.hpp"
 #include "widelimit/engine/kernels.hpp"
 
-/// Inside the cuda engine: three ways to evaluate recipes, behind one interface.
+/// Internal to the cuda engine: three evaluation paths for recipes behind one interface.
 namespace widelimit::cuda {
 
-/// Samples in device memory. They know how to fill matrices with their pairs (Kernels says what each call does).
+/// Samples in device memory, with the calls that fill matrices with their pairs (documented in Kernels).
 class DeviceLoaded : public Loaded {
  public:
   virtual void fill(const Recipe& recipe, Range rows, const Loaded& other, Range cols, bool symmetric,
@@ -14,14 +14,14 @@ class DeviceLoaded : public Loaded {
   virtual void diagonal(MatrixView<double> outputs, const std::function<void(Index done)>& after) const = 0;
 };
 
-/// One way to evaluate one recipe in one precision.
+/// One evaluation path for one recipe in one precision.
 class Path {
  public:
   virtual ~Path() = default;
-  /// Why the recipe does not run this way, in words; empty where it does. The other calls are for those that do.
+  /// Returns the reason why this path does not support the recipe, empty if it does. The other calls require support.
   [[nodiscard]] virtual std::string obstacle() const = 0;
   [[nodiscard]] virtual std::string route() const = 0;
-  /// The per-sample part is computed on `threads` threads of the host.
+  /// Computes the per-sample part on `threads` host threads.
   [[nodiscard]] virtual std::unique_ptr<Loaded> load(const SampleView& x, int threads,
                                                      const std::function<void(Index done)>& after) const = 0;
   [[nodiscard]] virtual std::size_t loaded_bytes(const SampleView& x) const = 0;
@@ -35,15 +35,15 @@ class Path {
 [[nodiscard]] std::unique_ptr<Path> image_path(std::shared_ptr<Device> device, const Recipe& recipe,
                                                Precision precision);
 
-/// All pairs of places of each pair of samples, places being positions of an image or nodes of a graph: every recipe
-/// without an activation of the user's own. `instead`: what keeps another way from it.
+/// All pairs of places (positions of an image or nodes of a graph) of each pair of samples: supports every recipe
+/// without a user-defined activation. `instead`: the obstacle of the path that this one replaces.
 [[nodiscard]] std::unique_ptr<Path> place_path(std::shared_ptr<Device> device, const Recipe& recipe,
                                                Precision precision, std::string instead);
 
-/// The activation of a user's own, or several in a row without closed form, that keeps a recipe from a device; empty
-/// where there is none.
+/// Returns the first activation that keeps a recipe off the device (user-defined, or several in a row without closed
+/// form) as a message; empty if there is none.
 [[nodiscard]] std::string own_activation(const Recipe& recipe);
-/// Error{usage} where samples loaded for `arithmetic` are asked for outputs of more digits.
+/// Throws Error{usage} if samples loaded for `arithmetic` cannot fill outputs of this precision.
 void require_digits(Precision arithmetic, std::span<const Array> outputs);
 
 }  // namespace widelimit::cuda

@@ -18,12 +18,12 @@ namespace fs = std::filesystem;
 
 constexpr const char* file_name = "libwidelimit_cuda.so";
 
-/// The folder of the program or module that this code is part of.
+/// Returns the folder of the program or module that contains this code.
 fs::path own_folder() {
   Dl_info info{};
   if (dladdr(reinterpret_cast<const void*>(&plugin_file), &info) == 0 || info.dli_fname == nullptr) return {};
   std::error_code error;
-  // A program found along PATH is known by its short name only.
+  // For a program found through PATH, dladdr returns only its bare name.
   const fs::path own = fs::path(info.dli_fname).has_parent_path() ? fs::path(info.dli_fname) : "/proc/self/exe";
   return fs::canonical(own, error).parent_path();
 }
@@ -48,7 +48,7 @@ LoadedPlugin load() {
   if (file.empty()) {
     std::string looked;
     for (const fs::path& folder : folders()) looked += (looked.empty() ? "" : ", ") + folder.string();
-    return {nullptr, fmt::format("the CUDA plug-in {} is not there (looked in {}); build it where nvcc is installed, "
+    return {nullptr, fmt::format("the CUDA plug-in {} was not found (searched {}); build it where nvcc is installed, "
                                  "or name its folder in WIDELIMIT_PLUGINS",
                                  file_name, looked)};
   }
@@ -56,7 +56,7 @@ LoadedPlugin load() {
   if (library == nullptr) return {nullptr, fmt::format("the CUDA plug-in cannot be loaded: {}", dlerror())};
   const auto entry = reinterpret_cast<decltype(&widelimit_cuda_plugin)>(dlsym(library, "widelimit_cuda_plugin"));
   const Plugin* const plugin = entry != nullptr ? entry() : nullptr;
-  if (plugin == nullptr) return {nullptr, fmt::format("{} is no CUDA plug-in of widelimit", file)};
+  if (plugin == nullptr) return {nullptr, fmt::format("{} is not a CUDA plug-in of widelimit", file)};
   if (plugin->interface != device_interface || version() != plugin->version) {
     return {nullptr,
             fmt::format("the CUDA plug-in {} belongs to another version of widelimit; this is {}", file, version())};

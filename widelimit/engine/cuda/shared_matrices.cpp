@@ -2,19 +2,19 @@
 #include "widelimit/base/memory.hpp"
 #include "widelimit/engine/cuda/cuda_algebra.hpp"
 
-/// Matrices that the engine shares with other libraries, and the memory of its device.
+/// Matrices shared with other libraries, and memory information of the device.
 namespace widelimit::cuda {
 
 EngineMatrix CudaAlgebra::adopt(const DeviceView& foreign, std::shared_ptr<const void> owner) const {
   Array entries{foreign.data, foreign.rows, foreign.cols, foreign.stride, foreign.precision};
-  if (entries.rows <= 1) entries.stride = entries.cols;  // that of one row may be anything
+  if (entries.rows <= 1) entries.stride = entries.cols;  // with at most one row the stride is irrelevant
   if (entries.rows < 0 || entries.cols < 0 || entries.stride < entries.cols) {
-    fail(Code::input, "a matrix of {} by {} entries whose rows lie {} apart cannot be used where it lies", entries.rows,
+    fail(Code::input, "a matrix of {} by {} entries with row stride {} cannot be used without a copy", entries.rows,
          entries.cols, entries.stride);
   }
   const bool empty = entries.rows == 0 || entries.cols == 0;
   if (!empty && (entries.data == nullptr || !device_->reaches(entries.data))) {
-    fail(Code::input, "a matrix lies in memory that this device cannot reach; copy it to the device first");
+    fail(Code::input, "the matrix lies in memory that this device cannot access; copy it to the device first");
   }
   device_->settle();
   return {std::make_shared<DeviceMemory>(device_, entries, std::move(owner)), entries.rows, entries.cols,
