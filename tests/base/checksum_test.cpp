@@ -40,7 +40,7 @@ TEST(Checksum, LengthOrderAndSeedCount) {
   const auto a = counted(64);
   EXPECT_NE(checksum(a, 1), checksum(a, 2));
   EXPECT_NE(checksum(a, checksum(zeros)), checksum(zeros, checksum(a)));
-  // Blocks that change places.
+  // Swapped blocks.
   auto swapped = a;
   std::swap_ranges(swapped.begin(), swapped.begin() + 32, swapped.begin() + 32);
   EXPECT_NE(checksum(a), checksum(swapped));

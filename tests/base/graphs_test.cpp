@@ -64,17 +64,18 @@ TEST(Graphs, RefuseWhatIsNoGraphByGraphAndNode) {
   EXPECT_EQ(refusal({.nodes = 2, .edges = loop}),
             "graph 0: node 1 has an edge to itself; a node belongs to its neighbourhood anyway");
   EXPECT_EQ(refusal({.nodes = 3, .edges = outside}, triangle_with_tail()),
-            "graph 1: the edge 1-5 names node 5, but its 3 nodes are 0 to 2");
+            "graph 1: the edge 1-5 refers to node 5, but its 3 nodes are 0 to 2");
   EXPECT_EQ(refusal({.nodes = 3, .edges = negative}),
-            "graph 0: the edge -1-1 names node -1, but its 3 nodes are 0 to 2");
-  EXPECT_EQ(refusal({.nodes = 3, .edges = twice}), "graph 0: the edge 0-1 stands twice");
+            "graph 0: the edge -1-1 refers to node -1, but its 3 nodes are 0 to 2");
+  EXPECT_EQ(refusal({.nodes = 3, .edges = twice}), "graph 0: the edge 0-1 is listed twice");
   EXPECT_EQ(refusal({.nodes = 2, .edges = edge, .list = EdgeList::both_ends}),
-            "graph 0: the edge 0-1 stands at node 0 only; graphs are undirected");
+            "graph 0: the edge 0-1 is listed at node 0 only; graphs are undirected");
   EXPECT_EQ(refusal({.nodes = 2, .edges = edge, .tags = one_tag}), "graph 0 has 1 tags for 2 nodes");
-  // Model files hold numbers as doubles: a tag that changed there would be another tag.
+  // Model files store numbers as doubles, which would round a larger tag to another tag.
   const std::vector<std::int64_t> large{1, (std::int64_t{1} << 53) + 1};
-  EXPECT_EQ(refusal({.nodes = 2, .edges = edge, .tags = large}),
-            "graph 0, node 1: the tag 9007199254740993 is beyond ±2⁵³, up to which files hold every integer");
+  EXPECT_EQ(
+      refusal({.nodes = 2, .edges = edge, .tags = large}),
+      "graph 0, node 1: the tag 9007199254740993 is beyond ±2⁵³, the range in which files store integers exactly");
 }
 
 TEST(Graphs, RefuseFeaturesThatDoNotFit) {
@@ -85,14 +86,14 @@ TEST(Graphs, RefuseFeaturesThatDoNotFit) {
   append_graph(graphs, {.nodes = 2, .edges = edge, .features = {numbers.data(), 2, 3, 3}});
   EXPECT_EQ(graphs.shape(), (Shape{1, 1, 3, true}));
   EXPECT_EQ(refusal({.nodes = 2, .edges = edge, .features = {numbers.data(), 2, 2, 2}}, graphs),
-            "graph 1 has 2 features a node, graph 0 has 3");
+            "graph 1 has 2 features per node, graph 0 has 3");
   EXPECT_EQ(refusal({.nodes = 2, .edges = edge}, graphs), "graph 1 has no features, graph 0 has 3 a node");
   EXPECT_EQ(refusal({.nodes = 2, .edges = edge, .features = {numbers.data(), 3, 2, 2}}),
             "graph 0 has 3 rows of features for 2 nodes");
   EXPECT_EQ(refusal({.nodes = 2, .edges = edge, .features = {bad.data(), 2, 2, 2}}),
             "graph 0, node 1: feature 1 is inf; remove or replace it first");
   EXPECT_EQ(refusal({.nodes = 2, .edges = edge, .features = {numbers.data(), 2, 2, 2}}, triangle_with_tail()),
-            "graph 1 has 2 features a node, graph 0 has tags");
+            "graph 1 has 2 features per node, graph 0 has tags");
 }
 
 TEST(Graphs, DamagedArraysAreFound) {

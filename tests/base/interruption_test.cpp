@@ -51,7 +51,7 @@ TEST(Interruption, PointsAskSeldom) {
   EXPECT_EQ(never.asked, 0);
 }
 
-/// Short calls, each with an object of its own, must not put the question off for ever.
+/// Short calls, each with its own object, must not postpone the poll indefinitely.
 TEST(Interruption, InnerObjectsAskInTheTimeOfTheOuterOne) {
   StopAt outer_listener;
   StopAt listener(3);
@@ -64,7 +64,7 @@ TEST(Interruption, InnerObjectsAskInTheTimeOfTheOuterOne) {
   call();
   expect_interrupted(call);
   EXPECT_EQ(listener.asked, 3);
-  interruption_point();  // the outer one goes on
+  interruption_point();  // the outer object is not stopped
   EXPECT_EQ(outer_listener.asked, 1);
 }
 
@@ -76,7 +76,7 @@ TEST(Interruption, ALoopOfOneThreadAsksAfterEveryTask) {
   EXPECT_EQ(ran.size(), 11U);
 }
 
-/// The other members of a team hear of it inside their own, longer, tasks.
+/// The other team members stop within their own, longer tasks.
 TEST(Interruption, AllMembersOfATeamStop) {
   for (const int threads : {2, 5}) {
     StopAt tenth(10);

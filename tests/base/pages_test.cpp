@@ -10,7 +10,7 @@
 namespace widelimit {
 namespace {
 
-constexpr Index large_rows = 3000;  // 72 MB of double, above the size that malloc serves
+constexpr Index large_rows = 3000;  // 72 MB of doubles, above the malloc threshold
 constexpr Index large_cols = 3001;
 
 bool all_zero(const Matrix<double>& matrix) {

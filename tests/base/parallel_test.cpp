@@ -74,7 +74,7 @@ TEST(Parallel, ProgressStopsTheWork) {
   }
 }
 
-/// The calling thread takes a short task and waits; a long one elsewhere is still stopped.
+/// The calling thread finishes a short task and waits; a long task of another thread is still stopped.
 TEST(Parallel, StopsATaskOfAnotherThreadFromWithin) {
   struct Later : Progress {
     int calls = 0;

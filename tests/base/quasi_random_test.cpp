@@ -8,7 +8,8 @@
 namespace widelimit {
 namespace {
 
-/// A digital shift keeps the net: of the first 2^k points one lies in each interval of length 2^−k, in every dimension.
+/// A digital shift preserves the net: each interval of length 2^−k contains one of the first 2^k points, in every
+/// dimension.
 TEST(QuasiRandom, IsStratifiedInEveryDimension) {
   for (const std::uint64_t stream : {0U, 7U}) {
     const QuasiRandom sequence(3, stream);
@@ -24,8 +25,7 @@ TEST(QuasiRandom, IsStratifiedInEveryDimension) {
   }
 }
 
-/// Points of dimensions 1, 2, 3 and 32 without shift, as scipy.stats.qmc.Sobol has them: the shift cancels in the
-/// exclusive or with point 0.
+/// Unshifted points of dimensions 1, 2, 3 and 32 from scipy.stats.qmc.Sobol: XOR with point 0 cancels the shift.
 TEST(QuasiRandom, IsTheSequenceOfJoeAndKuo) {
   const QuasiRandom sequence(11, 2);
   const auto digits = [&](Index dimension, std::uint32_t index) {
@@ -43,7 +43,7 @@ TEST(QuasiRandom, IsTheSequenceOfJoeAndKuo) {
   EXPECT_EQ(plain(31, 128), 0.16796875);
 }
 
-/// In pairs of dimensions, too, coordinates are uncorrelated to the order of the net.
+/// Coordinates of two dimensions are uncorrelated up to the order of the net.
 TEST(QuasiRandom, NormalsHaveTheirMoments) {
   const QuasiRandom sequence(5, 1);
   constexpr std::uint32_t points = 4096;

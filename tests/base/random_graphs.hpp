@@ -11,7 +11,7 @@ namespace widelimit::test {
 
 using Edges = std::vector<std::array<Index, 2>>;
 
-/// Random graphs of 2 to `most` nodes, a few edges more than a tree, with tags or features.
+/// Random graphs of 2 to `most` nodes: a tree plus a few edges, with tags or features.
 inline Graphs random_graphs(Index count, Index most, std::uint64_t seed, Index width = 0) {
   const Random random(seed, 0);
   std::uint64_t at = 0;

@@ -11,7 +11,7 @@ namespace {
 using Words = std::array<std::uint32_t, 4>;
 
 TEST(Random, KnownAnswersOfPhilox4x32) {
-  // Salmon et al. 2011, known answers of their library; index is counter words 0 and 1, stream words 2 and 3.
+  // Known-answer tests of Salmon et al. 2011; index is counter words 0 and 1, stream words 2 and 3.
   EXPECT_EQ(Random(0, 0).words(0), (Words{0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8}));
   const std::uint64_t ones = ~std::uint64_t{0};
   EXPECT_EQ(Random(ones, ones).words(ones), (Words{0x408F276D, 0x41C83B0E, 0xA20BC7C6, 0x6D5451FD}));
@@ -25,7 +25,8 @@ TEST(Random, IsAPureFunctionOfSeedStreamAndIndex) {
   EXPECT_EQ(Random(7).bits(9), Random(7, 0).bits(9));
 }
 
-// With n draws a mean errs by σ/√n; five of these is a chance below 1e-6 that the fixed seed rules out for good.
+// The mean of n draws has standard error σ/√n; a deviation of 5 standard errors has probability below 1e-6, and the
+// seed is fixed.
 TEST(Random, Moments) {
   const std::uint64_t n = 200'000;
   const Random random(2024, 1);

@@ -9,7 +9,7 @@
 
 namespace widelimit {
 
-/// n rows of d columns; fill_row(i, put) calls put(column, value) for the entries of row i, columns ascending.
+/// Returns n rows of d columns; fill_row(i, put) calls put(column, value) for the entries of row i, columns ascending.
 template <typename FillRow>
 SparseMatrix rows_by(Index n, Index d, const FillRow& fill_row) {
   std::vector<std::int64_t> offsets{0};
@@ -25,7 +25,7 @@ SparseMatrix rows_by(Index n, Index d, const FillRow& fill_row) {
   return {d, std::move(offsets), std::move(columns), std::move(values)};
 }
 
-/// n rows of d columns, of which about density·d are stored: normal values at places drawn by the seed.
+/// Returns n rows of d columns with about density·d stored normal values at random columns.
 inline SparseMatrix sparse_rows(Index n, Index d, double density, std::uint64_t seed) {
   const Random random(seed);
   std::uint64_t draw = 0;
@@ -36,11 +36,11 @@ inline SparseMatrix sparse_rows(Index n, Index d, double density, std::uint64_t 
   });
 }
 
-/// n rows of d columns with `stored` entries each, at random places: O(n·stored), whatever d.
+/// Returns n rows of d columns with `stored` entries each at random columns. O(n·stored), independent of d.
 inline SparseMatrix text_rows(Index n, Index d, Index stored, std::uint64_t seed) {
   const Random random(seed);
   std::uint64_t draw = 0;
-  const Index stride = d / stored;  // one place in each of as many stretches
+  const Index stride = d / stored;  // one column in each of `stored` segments
   return rows_by(n, d, [&](Index, const auto& put) {
     for (Index k = 0; k < stored; ++k) {
       const auto within = static_cast<Index>(random.below(static_cast<std::uint64_t>(stride), ++draw));

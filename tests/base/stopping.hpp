@@ -6,7 +6,7 @@
 
 namespace widelimit {
 
-/// Counts how often it is asked, and stops at the question of this number, from 1 on.
+/// Counts the calls and requests a stop at call number `last`, counted from 1.
 struct StopAt : Progress {
   explicit StopAt(int last = std::numeric_limits<int>::max()) : last(last) {}
   bool update(std::int64_t, std::int64_t, std::string_view) override { return ++asked < last; }

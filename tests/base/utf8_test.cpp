@@ -11,9 +11,9 @@ TEST(Utf8, PrintableTextStaysAsItIs) {
 
 TEST(Utf8, OtherBytesAreWrittenInHexadecimal) {
   EXPECT_EQ(printable("Gr\xFC\xDF"), "Gr\\xfc\\xdf");                  // Latin-1
-  EXPECT_EQ(printable("\x1b[31mred\x7f"), "\\x1b[31mred\\x7f");        // a terminal would obey
+  EXPECT_EQ(printable("\x1b[31mred\x7f"), "\\x1b[31mred\\x7f");        // terminal escape sequence
   EXPECT_EQ(printable("\xC0\xAF|\xE2\x82"), "\\xc0\\xaf|\\xe2\\x82");  // overlong; cut short
-  EXPECT_EQ(printable("\xC2\x9B"), "\\xc2\\x9b");                      // a control sequence in two bytes
+  EXPECT_EQ(printable("\xC2\x9B"), "\\xc2\\x9b");                      // two-byte control character
   EXPECT_EQ(printable(std::string_view("a\0b", 3)), "a\\x00b");
 }
 

@@ -15,7 +15,7 @@ namespace {
 TEST(Workers, RunEveryMemberAtTheSameTime) {
   for (const int team : {1, 2, 5}) {
     std::vector<std::atomic<int>> runs(static_cast<std::size_t>(team));
-    std::latch all(team);  // a member that waited for another to end would never pass
+    std::latch all(team);  // deadlocks if members run one after another
     run_on_team(team, [&](int member) {
       EXPECT_EQ(inside_team(), team > 1);
       all.arrive_and_wait();
@@ -44,7 +44,7 @@ TEST(Workers, ServeSeveralCallersAtOnce) {
   EXPECT_EQ(runs, 4 * 50 * 3);
 }
 
-/// A child has no threads but the one that forked; teams must not wait for the others.
+/// A forked child has only the forking thread; teams must not wait for the others.
 TEST(Workers, BeginAnewInAChild) {
   run_on_team(4, [](int) {});
   const pid_t child = ::fork();

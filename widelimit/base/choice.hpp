@@ -10,7 +10,8 @@
 
 namespace widelimit {
 
-/// The value of an enumeration whose names stand in order in `names`. Error{usage} lists them and the nearest.
+/// Returns the enumerator with name `text`; `names` lists the names in the order of the enumerators. Throws
+/// Error{usage} with the valid names and the closest match.
 template <typename Value, std::size_t Count>
 [[nodiscard]] Value parse_choice(std::string_view what, const std::array<std::string_view, Count>& names,
                                  std::string_view text) {

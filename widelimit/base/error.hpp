@@ -10,32 +10,32 @@
 
 namespace widelimit {
 
-/// Category of an error: the exit status of the command line, and the exception type of Python.
+/// Error category; determines the exit status of the command line and the Python exception type.
 enum class Code : int {
-  usage = 2,          ///< the call itself is wrong: an unknown option, back end or name
-  input = 3,          ///< bad data, file or network
+  usage = 2,          ///< invalid call: unknown option, back end or name
+  input = 3,          ///< invalid data, file or network
   numerical = 4,      ///< no usable result: overflow, not positive definite
   resource = 5,       ///< not enough memory or disk
   interrupted = 130,  ///< stopped by the user
 };
 
-/// What a caller may change to get past an error. Messages say it in words; the command line and Python add the names
-/// that they have for it.
+/// Action by which a caller can resolve an error. Messages describe it in words; the command line and the Python
+/// package append the name of the matching option or argument.
 enum class Remedy : std::uint8_t {
-  resume,            ///< go on with what an earlier run finished
-  begin_again,       ///< discard it
-  more_memory,       ///< allow more
-  fewer_samples,     ///< take a part of the data
-  single_precision,  ///< numbers of half the size
-  treat_missing,     ///< leave rows without a value out, or fill them
-  choose_columns,    ///< leave columns of a table out, or read them as categories
-  choose_task,       ///< classes or numbers
-  image_shape,       ///< say which images flat samples are
-  channels_first,    ///< say that images lie channel by channel
-  mirror,            ///< fetch from another address
+  resume,            ///< resume an earlier run
+  begin_again,       ///< discard the earlier run
+  more_memory,       ///< raise the memory limit
+  fewer_samples,     ///< use a subset of the data
+  single_precision,  ///< use float32
+  treat_missing,     ///< drop or impute missing values
+  choose_columns,    ///< drop table columns or treat them as categorical
+  choose_task,       ///< set the task: classification or regression
+  image_shape,       ///< give the image shape of flat samples
+  channels_first,    ///< declare that images are stored channels first
+  mirror,            ///< download from another address
 };
 
-/// The one exception type of the library. Its message says what is wrong, where, and what to do.
+/// The only exception type of the library. The message says what is wrong, where, and what to do.
 class Error : public std::runtime_error {
  public:
   Error(Code code, const std::string& message, std::vector<Remedy> remedies = {})
@@ -54,7 +54,7 @@ template <typename... Args>
   throw Error(code, fmt::format(format, std::forward<Args>(args)...));
 }
 
-/// The same, with remedies.
+/// Same, with remedies.
 template <typename... Args>
 [[noreturn]] void fail(Code code, std::vector<Remedy> remedies, fmt::format_string<Args...> format, Args&&... args) {
   throw Error(code, fmt::format(format, std::forward<Args>(args)...), std::move(remedies));

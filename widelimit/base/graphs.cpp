@@ -15,14 +15,14 @@ namespace {
 constexpr Index most_nodes = std::numeric_limits<std::int32_t>::max();
 constexpr std::int64_t largest_tag = std::int64_t{1} << 53;
 
-/// Both directions of all edges, in order of their first node, then of their second.
+/// Returns all edges in both directions, sorted by first, then by second node.
 std::vector<std::array<Index, 2>> directed_edges(const GraphSource& graph, Index g) {
   std::vector<std::array<Index, 2>> all;
   all.reserve(2 * graph.edges.size());
   for (const auto& [a, b] : graph.edges) {
     for (const Index node : {a, b}) {
       if (node < 0 || node >= graph.nodes) {
-        fail(Code::input, "graph {}: the edge {}-{} names node {}, but its {} nodes are 0 to {}", g, a, b, node,
+        fail(Code::input, "graph {}: the edge {}-{} refers to node {}, but its {} nodes are 0 to {}", g, a, b, node,
              graph.nodes, graph.nodes - 1);
       }
     }
@@ -33,15 +33,15 @@ std::vector<std::array<Index, 2>> directed_edges(const GraphSource& graph, Index
   }
   std::sort(all.begin(), all.end());
   if (const auto twice = std::adjacent_find(all.begin(), all.end()); twice != all.end()) {
-    fail(Code::input, "graph {}: the edge {}-{} stands twice", g, (*twice)[0], (*twice)[1]);
+    fail(Code::input, "graph {}: the edge {}-{} is listed twice", g, (*twice)[0], (*twice)[1]);
   }
   std::vector<std::array<Index, 2>> missing;
   for (const auto& [a, b] : all) {
     if (!std::binary_search(all.begin(), all.end(), std::array{b, a})) missing.push_back({b, a});
   }
   if (graph.list == EdgeList::both_ends && !missing.empty()) {
-    fail(Code::input, "graph {}: the edge {}-{} stands at node {} only; graphs are undirected", g, missing.front()[1],
-         missing.front()[0], missing.front()[1]);
+    fail(Code::input, "graph {}: the edge {}-{} is listed at node {} only; graphs are undirected", g,
+         missing.front()[1], missing.front()[0], missing.front()[1]);
   }
   all.insert(all.end(), missing.begin(), missing.end());
   std::sort(all.begin(), all.end());
@@ -51,7 +51,7 @@ std::vector<std::array<Index, 2>> directed_edges(const GraphSource& graph, Index
 void append_features(Graphs& to, const GraphSource& graph, Index g) {
   const auto& rows = graph.features;
   if (to.count() > 0 && (to.tagged() || rows.cols != to.width)) {
-    fail(Code::input, "graph {} has {} features a node, graph 0 has {}", g, rows.cols,
+    fail(Code::input, "graph {} has {} features per node, graph 0 has {}", g, rows.cols,
          to.tagged() ? std::string("tags") : std::to_string(to.width));
   }
   if (rows.rows != graph.nodes) {
@@ -68,7 +68,7 @@ void append_features(Graphs& to, const GraphSource& graph, Index g) {
   to.width = rows.cols;
 }
 
-/// Graph number `g`, as messages call it.
+/// `g` is the index of the graph in messages.
 void append(Graphs& to, const GraphSource& graph, Index g) {
   if (graph.nodes < 1) fail(Code::input, "graph {} has no nodes", g);
   if (graph.nodes > most_nodes) fail(Code::input, "graph {} has {} nodes, more than {}", g, graph.nodes, most_nodes);
@@ -77,15 +77,15 @@ void append(Graphs& to, const GraphSource& graph, Index g) {
   if (graph.features.cols > 0) {
     append_features(to, graph, g);
   } else {
-    if (!to.tagged()) fail(Code::input, "graph {} has no features, graph 0 has {} a node", g, to.width);
+    if (!to.tagged()) fail(Code::input, "graph {} has no features, graph 0 has {} per node", g, to.width);
     if (!graph.tags.empty() && std::ssize(graph.tags) != graph.nodes) {
       fail(Code::input, "graph {} has {} tags for {} nodes", g, graph.tags.size(), graph.nodes);
     }
     const auto large = std::find_if(graph.tags.begin(), graph.tags.end(),
                                     [](std::int64_t tag) { return tag > largest_tag || tag < -largest_tag; });
     if (large != graph.tags.end()) {
-      fail(Code::input, "graph {}, node {}: the tag {} is beyond ±2⁵³, up to which files hold every integer", g,
-           large - graph.tags.begin(), *large);
+      fail(Code::input, "graph {}, node {}: the tag {} is beyond ±2⁵³, the range in which files store integers exactly",
+           g, large - graph.tags.begin(), *large);
     }
     to.tags.insert(to.tags.end(), graph.tags.begin(), graph.tags.end());
   }
@@ -117,11 +117,11 @@ void Graphs::validate() const {
   };
   if (nodes.empty() || edges.empty() || !ascending(nodes, std::ssize(edges) - 1) ||
       !ascending(edges, std::ssize(neighbours))) {
-    fail(Code::input, "the arrays of the graphs do not fit together");
+    fail(Code::input, "the graph arrays are inconsistent: offsets do not ascend or do not match the array lengths");
   }
   if (tagged() ? std::ssize(tags) != node_count() || !features.empty()
                : width < 0 || std::ssize(features) != node_count() * width || !tags.empty()) {
-    fail(Code::input, "the graphs have {} nodes, but tags or features for another number", node_count());
+    fail(Code::input, "the graphs have {} nodes, but the number of tags or features does not match", node_count());
   }
   for (Index g = 0; g < count(); ++g) {
     const Index first = nodes[usize(g)];
@@ -130,7 +130,8 @@ void Graphs::validate() const {
     for (Index u = 0; u < n; ++u) {
       for (const std::int32_t v : neighbours_of(first + u)) all.push_back({u, v});
     }
-    if (!std::is_sorted(all.begin(), all.end())) fail(Code::input, "graph {}: its neighbours are not in order", g);
+    if (!std::is_sorted(all.begin(), all.end()))
+      fail(Code::input, "graph {}: neighbours are not in ascending order", g);
     Graphs alone;
     GraphSource source{.nodes = n, .edges = all, .list = EdgeList::both_ends};
     if (tagged()) {
@@ -178,7 +179,7 @@ Graphs copy_graphs(const GraphView& from) {
 }
 
 Graphs gather_graphs(const GraphView& from, std::span<const Index> chosen) {
-  if (from.apart) fail(Code::usage, "nodes are samples with the graphs around them, and are not copied alone");
+  if (from.apart) fail(Code::usage, "node samples depend on their graph and cannot be copied without it");
   const Graphs& all = *from.graphs;
   Graphs result;
   result.width = all.width;

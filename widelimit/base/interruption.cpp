@@ -42,7 +42,7 @@ bool Interruptible::stopped() const {
   return false;
 }
 
-/// Only the thread that made the object speaks to the listener; the others see its answer.
+/// Only the owning thread calls the listener; the other threads read the flag.
 void Interruptible::ask() {
   if (std::this_thread::get_id() != owner_) return;
   const auto now = std::chrono::steady_clock::now();
@@ -54,7 +54,7 @@ void Interruptible::ask() {
 void interruption_point() {
   if (current == nullptr) return;
   if (!current->stopped()) current->ask();
-  if (current->stopped()) fail(Code::interrupted, "stopped between two pieces of work");
+  if (current->stopped()) fail(Code::interrupted, "stopped before the computation was complete");
 }
 
 }  // namespace widelimit

@@ -11,14 +11,14 @@
 
 namespace widelimit {
 
-/// Lets `listener` stop whatever this thread does in the library while the object lives, also where no Progress is
-/// passed on. Parallel loops and dense algebra have an interruption point between two pieces of their work, and so has
-/// every other loop that may take long. Teams of threads hear their calling thread's listener.
+/// Lets `listener` stop the library calls of this thread during the lifetime of the object, also in functions that take
+/// no Progress. Parallel loops, dense linear algebra and all other long loops contain interruption points. Members of a
+/// thread team use the listener of the thread that started the team.
 ///
-/// A point asks by 0 of 0, on the thread that made the object, at most once in an `interval`. Once the answer is
-/// to stop, every further point throws, too: code that tries another way after an error does not go on for long.
-/// Objects nest: the innermost listener is asked, in the time of those around it. Without a listener the object does
-/// nothing.
+/// An interruption point calls listener->update(0, 0, "") on the thread that created the object, at most once per
+/// `interval`. After a request to stop, every further point also throws, so that error-recovery code ends soon, too.
+/// Objects nest: the innermost listener is polled, on the schedule of the enclosing objects. A null listener has no
+/// effect.
 class Interruptible {
  public:
   explicit Interruptible(Progress* listener, std::chrono::milliseconds interval = progress_interval);
@@ -30,7 +30,7 @@ class Interruptible {
   friend void interruption_point();
   void ask();
   [[nodiscard]] bool stopped() const;
-  /// The object around this one, where it is of the same thread.
+  /// Enclosing object if it belongs to the same thread, else null.
   [[nodiscard]] Interruptible* around() const;
 
   Progress* listener_;
@@ -41,12 +41,12 @@ class Interruptible {
   std::atomic<bool> stopped_{false};
 };
 
-/// Error{interrupted} where the listener of this thread asks to stop. A few nanoseconds where there is none, else the
-/// time of a look at the clock: for pieces of work of a microsecond or more.
+/// Throws Error{interrupted} if the listener of this thread requests a stop. Costs a few nanoseconds without a
+/// listener, otherwise one clock reading: suitable for work items of at least a microsecond.
 void interruption_point();
 
-/// body(0) … body(rows − 1), with an interruption point every 65,536 numbers, for rows of `columns` numbers each: a
-/// pass over a large matrix by one thread.
+/// Calls body(0) … body(rows − 1) with an interruption point every 65,536 numbers, for rows of `columns` numbers: a
+/// single-threaded pass over a large matrix.
 template <typename Body>
 void interruptible_rows(Index rows, Index columns, const Body& body) {
   const Index between = std::max<Index>(1, (Index{1} << 16) / std::max<Index>(1, columns));
@@ -56,9 +56,9 @@ void interruptible_rows(Index rows, Index columns, const Body& body) {
   }
 }
 
-/// What stops this thread, or null.
+/// Innermost object of this thread, or null.
 [[nodiscard]] Interruptible* current_interruptible();
-/// Lets a member of a team hear what stops the thread that called the team; returns what it heard before.
+/// Sets the object of a team member to that of the calling thread; returns the previous one.
 Interruptible* exchange_interruptible(Interruptible* next);
 
 }  // namespace widelimit

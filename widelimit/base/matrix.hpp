@@ -11,7 +11,7 @@
 
 namespace widelimit {
 
-/// A non-owning row-major view; row i starts at data + i·stride.
+/// Non-owning row-major matrix view; row i starts at data + i·stride.
 template <typename T>
 struct MatrixView {
   T* data = nullptr;
@@ -27,7 +27,7 @@ struct MatrixView {
   operator MatrixView<const T>() const requires(!std::is_const_v<T>) { return {data, rows, cols, stride}; }
 };
 
-/// Owning row-major matrix of plain numbers, zero at first unless said otherwise; moves, does not copy by accident.
+/// Owning row-major matrix, zero-initialized unless `content` is unset; movable, not copyable.
 template <std::floating_point T>
 class Matrix {
  public:

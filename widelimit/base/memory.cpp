@@ -15,7 +15,7 @@ namespace widelimit {
 
 namespace {
 
-/// The number before a unit, or nothing. strtod would also take "inf" and hexadecimal.
+/// Parses the number before a unit; std::nullopt if there is none. strtod would also accept "inf" and hexadecimal.
 std::optional<double> leading_number(std::string_view text, std::size_t& end) {
   end = std::min(text.find_first_not_of("0123456789."), text.size());
   const std::string digits(text.substr(0, end));
@@ -23,7 +23,7 @@ std::optional<double> leading_number(std::string_view text, std::size_t& end) {
   return std::stod(digits);
 }
 
-/// 1024^k or 1000^k for "", "B", "K", "KiB", "KB", …
+/// Returns 1024^k or 1000^k for "", "B", "K", "KiB", "KB", …
 std::optional<double> unit_factor(std::string unit) {
   std::transform(unit.begin(), unit.end(), unit.begin(), [](unsigned char c) { return std::tolower(c); });
   if (unit.empty() || unit == "b") return 1.0;
@@ -41,7 +41,7 @@ std::optional<std::size_t> first_number(const char* path) {
   return file >> number ? std::optional(number) : std::nullopt;
 }
 
-/// The line "KEY: … kB" of a table the system keeps.
+/// Reads the line "KEY: … kB" of a /proc table.
 std::optional<std::size_t> kibibytes_of(const char* path, std::string_view key) {
   std::ifstream file(path);
   std::string word;
@@ -54,7 +54,7 @@ std::optional<std::size_t> kibibytes_of(const char* path, std::string_view key) 
 
 std::optional<std::size_t> system_memory() { return kibibytes_of("/proc/meminfo", "MemAvailable:"); }
 
-/// What the control group leaves; "max" is no number, so no limit gives nothing.
+/// Memory left in the control group; std::nullopt without a limit ("max" is not a number).
 std::optional<std::size_t> group_memory() {
   const auto limit = first_number("/sys/fs/cgroup/memory.max");
   const auto used = first_number("/sys/fs/cgroup/memory.current");
@@ -62,7 +62,7 @@ std::optional<std::size_t> group_memory() {
   return *limit > *used ? *limit - *used : 0;
 }
 
-/// What the limit of address space leaves.
+/// Address space left under RLIMIT_AS.
 std::optional<std::size_t> process_memory() {
   struct rlimit limit {};
   if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return std::nullopt;
@@ -80,7 +80,7 @@ std::size_t parse_bytes(std::string_view text) {
   const auto factor = unit_factor(std::string(text.substr(unit)));
   const double bytes = number && factor ? *number * *factor : 0.0;
   if (!(bytes >= 1.0) || bytes > 0x1p62) {
-    fail(Code::usage, "'{}' is no amount of memory; write it as 4GiB, 500MB or a number of bytes", text);
+    fail(Code::usage, "'{}' is not an amount of memory; write it as 4GiB, 500MB or a number of bytes", text);
   }
   return static_cast<std::size_t>(bytes);
 }
@@ -115,7 +115,7 @@ void require_memory(double bytes, std::optional<std::size_t> limit, std::string_
   const auto room = limit ? limit : available_memory();
   if (!room || bytes <= static_cast<double>(*room)) return;
   fail(Code::resource, std::move(remedies), "{} needs about {}, but {} {}; {}", what, bytes_text(bytes),
-       limit ? "the limit is" : "the memory left is", bytes_text(static_cast<double>(*room)), advice);
+       limit ? "the limit is" : "the available memory is", bytes_text(static_cast<double>(*room)), advice);
 }
 
 }  // namespace widelimit

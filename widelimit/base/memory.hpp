@@ -10,24 +10,24 @@
 
 namespace widelimit {
 
-/// Bytes of "4GiB", "1.5G", "500MB", "65536". One letter and the forms with i count in powers of 1024, those with B
-/// alone in powers of 1000. Error{usage} says what was expected.
+/// Parses "4GiB", "1.5G", "500MB" or "65536". Units of one letter or with an i are powers of 1024, units with only a B
+/// are powers of 1000. Throws Error{usage} for any other text.
 [[nodiscard]] std::size_t parse_bytes(std::string_view text);
-/// "3.5 GiB".
+/// Formats a size as "3.5 GiB".
 [[nodiscard]] std::string bytes_text(double bytes);
 
-/// Memory this process could still take without swapping, by the system's account, the limits of its control group and
-/// its own limit of address space (ulimit -v); nothing where none is known.
+/// Returns the memory that this process can still allocate without swapping: the minimum of what the system, its
+/// control group and its address space limit (ulimit -v) leave; std::nullopt if none is known.
 [[nodiscard]] std::optional<std::size_t> available_memory();
 
-/// Whether the system would grant so much address space now. Takes it and gives it back.
+/// Returns whether the system can map `bytes` of address space now, by a trial mapping.
 [[nodiscard]] bool address_space_has(std::size_t bytes);
 
-/// Peak memory use of this process so far; empty where the system does not report it.
+/// Returns the peak memory use of this process; std::nullopt if the system does not report it.
 [[nodiscard]] std::optional<std::size_t> peak_memory();
 
-/// Error{resource} where `bytes` for `what` exceed `limit`, or, without one, the memory available. `advice` says how
-/// to need less, and `remedies` what of it a caller can ask for.
+/// Throws Error{resource} if `bytes` for `what` exceed `limit` or, without a limit, the available memory. `advice` says
+/// how to reduce the need; `remedies` are the corresponding actions of the caller.
 void require_memory(double bytes, std::optional<std::size_t> limit, std::string_view what, std::string_view advice,
                     std::vector<Remedy> remedies = {Remedy::fewer_samples, Remedy::single_precision,
                                                     Remedy::more_memory});

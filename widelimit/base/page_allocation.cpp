@@ -16,18 +16,19 @@ namespace {
 
 constexpr std::size_t vector_alignment = 64;
 constexpr std::size_t huge_page = std::size_t{2} << 20;
-/// Up to here malloc keeps released memory for the next call (its largest mmap threshold); above, pages are mapped.
+/// Below this size malloc caches released memory (its largest mmap threshold); from this size on, pages are mapped
+/// directly.
 constexpr std::size_t large = 16 * huge_page;
 
 constexpr std::size_t round_up(std::size_t bytes, std::size_t unit) { return (bytes + unit - 1) / unit * unit; }
 
-/// Bytes from `memory` up to the next huge page.
+/// Returns the number of bytes from `memory` to the next huge-page boundary.
 std::size_t up_to_huge_page(const void* memory) {
   const auto address = reinterpret_cast<std::uintptr_t>(memory);
   return round_up(address, huge_page) - address;
 }
 
-/// Mapped with one huge page to spare, then trimmed on both sides to a huge-page boundary.
+/// Maps one extra huge page and trims both sides to huge-page boundaries.
 void* map_pages(std::size_t length) {
   void* mapped = mmap(nullptr, length + huge_page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (mapped == MAP_FAILED) return nullptr;
@@ -35,7 +36,7 @@ void* map_pages(std::size_t length) {
   const std::size_t head = up_to_huge_page(first);
   if (head > 0) munmap(first, head);
   if (head < huge_page) munmap(first + head + length, huge_page - head);
-  madvise(first + head, length, MADV_HUGEPAGE);  // advice only: failure costs speed, nothing else
+  madvise(first + head, length, MADV_HUGEPAGE);  // only a hint: failure affects speed only
   return first + head;
 }
 
@@ -44,10 +45,11 @@ struct Block {
   std::size_t length = 0;
 };
 
-/// The large block released last. Never destroyed: matrices with static lifetime may be released after it.
+/// The most recently released large block. Never destroyed, since matrices with static lifetime can be released after
+/// it.
 class KeptBlock {
  public:
-  /// The kept block where it is `length` long; otherwise nothing, and the block is returned to the system.
+  /// Returns the cached block if its length is `length`; otherwise unmaps it and returns null.
   void* take(std::size_t length) {
     const Block block = exchange({});
     if (block.length == length) return block.memory;

@@ -51,7 +51,7 @@ void parallel_for(Index count, int threads, const std::function<void(Index task)
       }
     }
   };
-  // The calling thread, done before the others, still polls for a stop.
+  // The calling thread keeps polling for a stop while it waits.
   const auto wait_for_others = [&] {
     std::unique_lock lock(guard);
     while (working > 0 && !failure) {

@@ -6,7 +6,8 @@
 namespace widelimit {
 
 void stop_if_asked(Progress* progress) {
-  if (progress != nullptr && !progress->update(0, 0, "")) fail(Code::interrupted, "stopped between two pieces of work");
+  if (progress != nullptr && !progress->update(0, 0, ""))
+    fail(Code::interrupted, "stopped before the computation was complete");
 }
 
 void ProgressTicker::at(std::int64_t done) {

@@ -14,13 +14,13 @@ namespace {
 constexpr int digits = 32;
 using Columns = std::array<std::uint32_t, digits>;
 
-/// A primitive polynomial over {0, 1}, highest power first, and the first odd numbers m_k of its recursion.
+/// Primitive polynomial over GF(2), highest power first, and the initial odd numbers m_k of its recursion.
 struct Primitive {
   std::uint32_t polynomial;
   std::array<std::uint32_t, 7> first;
 };
 
-/// new-joe-kuo-6, dimensions 2 to 32.
+/// Table new-joe-kuo-6, dimensions 2 to 32.
 constexpr std::array<Primitive, QuasiRandom::dimensions - 1> primitives{{
     {3, {1}},
     {7, {1, 3}},

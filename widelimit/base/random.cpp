@@ -12,7 +12,7 @@ double open_unit(std::uint32_t high, std::uint32_t low) {
   return (static_cast<double>(bits >> 11) + 0.5) * 0x1.0p-53;
 }
 
-/// Radius and angle of one draw of Box–Muller.
+/// Radius and angle of one Box–Muller draw.
 struct Polar {
   double radius;
   double angle;
@@ -83,7 +83,7 @@ void Random::normals(std::uint64_t first, std::ptrdiff_t count, double scale, do
 }
 
 std::uint64_t Random::below(std::uint64_t bound, std::uint64_t index) const {
-  // Multiply-shift; its bias, bound/2^64, is far below anything a shuffle could show.
+  // Multiply-shift; the bias bound/2^64 is negligible.
   return static_cast<std::uint64_t>((static_cast<__uint128_t>(bits(index)) * bound) >> 64);
 }
 

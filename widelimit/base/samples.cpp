@@ -11,7 +11,7 @@ namespace widelimit {
 
 namespace {
 
-// What each kind of rows does; SampleView chooses among them.
+// Overloads per kind of rows, for the visitors in SampleView.
 
 template <typename T>
 MatrixView<const T> part_of(const MatrixView<const T>& rows, Index begin, Index size) {
@@ -87,8 +87,8 @@ AnyView dense_view(const MatrixView<const T>& rows, std::string_view /*readers*/
 }
 AnyView dense_view(const SparseView& /*rows*/, std::string_view readers) {
   fail(Code::input,
-       "{} do not take sparse samples; make the samples dense, or take a network of dense layers or a classical "
-       "kernel, which read them as they are",
+       "{} do not take sparse samples; make the samples dense, or use a network of dense layers or a classical "
+       "kernel, which accept sparse samples",
        readers);
 }
 [[noreturn]] void refuse_graphs(std::string_view readers) {

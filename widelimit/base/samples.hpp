@@ -12,23 +12,23 @@
 
 namespace widelimit {
 
-/// A matrix whose precision is known at run time.
+/// Matrix with run-time precision.
 using AnyMatrix = std::variant<Matrix<float>, Matrix<double>>;
 
-/// A window on numbers whose precision is known at run time.
+/// Matrix view with run-time precision.
 using AnyView = std::variant<MatrixView<const float>, MatrixView<const double>>;
 [[nodiscard]] AnyView view_of(const AnyMatrix& matrix);
 
-/// Samples: a row each, dense in either precision or sparse, or graphs.
+/// Owning samples: dense rows of either precision, sparse rows, or graphs.
 using AnySamples = std::variant<Matrix<float>, Matrix<double>, SparseMatrix, Graphs>;
-/// The same, borrowed.
+/// Non-owning counterpart.
 using SampleRows = std::variant<MatrixView<const float>, MatrixView<const double>, SparseView, GraphView>;
-/// Those of them that are rows of numbers.
+/// Non-owning rows of numbers, i.e. without graphs.
 using NumberRows = std::variant<MatrixView<const float>, MatrixView<const double>, SparseView>;
 [[nodiscard]] AnySamples samples_of(AnyMatrix matrix);
 
-/// n samples of one shape, borrowed: row i holds sample i, positions row by row, channels last (N·H·W·C).
-/// Cheap to copy; the owner of the data must outlive it.
+/// Non-owning view of n samples of one shape: row i holds sample i, positions in row-major order, channels last
+/// (N·H·W·C). Cheap to copy; the data must outlive it.
 struct SampleView {
   SampleRows values;
   Shape shape;
@@ -42,27 +42,29 @@ struct SampleView {
   SampleView(const AnySamples& samples, Shape sample_shape);
 
   [[nodiscard]] Index count() const;
-  /// `size` samples from `begin` on.
+  /// Returns `size` samples, starting at `begin`.
   [[nodiscard]] SampleView part(Index begin, Index size) const;
-  /// All numbers as rows of a matrix: for readers that know nothing else. Error{input} that names the reader, in the
-  /// plural, where samples are sparse or graphs.
+  /// Returns the samples as a dense matrix. Throws Error{input} if they are sparse or graphs; `readers` is the plural
+  /// subject of the message.
   [[nodiscard]] AnyView dense(std::string_view readers) const;
-  /// The rows of samples that are no graphs: Error{input} names the reader, in the plural, where they are.
+  /// Returns dense or sparse rows. Throws Error{input} if samples are graphs; `readers` is the plural subject of the
+  /// message.
   [[nodiscard]] NumberRows rows(std::string_view readers) const;
-  /// Null where samples are something else; else a part of this view, which must outlive the pointer.
+  /// Null if samples are of another kind; else points into this view, which must outlive the pointer.
   [[nodiscard]] const SparseView* sparse() const { return std::get_if<SparseView>(&values); }
   [[nodiscard]] const GraphView* graphs() const { return std::get_if<GraphView>(&values); }
   [[nodiscard]] std::size_t bytes() const;
-  /// Numbers that the longest sample stores; all of a dense one; of graphs, the nodes of the largest.
+  /// Largest number of stored entries per sample: the columns of dense rows, the stored entries of the longest sparse
+  /// row, or the nodes of the largest graph.
   [[nodiscard]] Index longest() const;
-  /// The same samples in the same memory.
+  /// Returns whether both views have the same memory and shape.
   [[nodiscard]] bool same_memory(const SampleView& other) const;
 };
 
-/// A copy of samples, all or those chosen.
+/// Returns a copy of all samples, or of the chosen ones.
 [[nodiscard]] AnySamples copy_of(const SampleView& x);
 [[nodiscard]] AnySamples gather(const SampleView& x, std::span<const Index> chosen);
-/// A sparse copy: the numbers that are not 0.
+/// Returns a sparse copy without zeros.
 [[nodiscard]] SparseMatrix sparse_copy(const SampleView& x);
 
 }  // namespace widelimit

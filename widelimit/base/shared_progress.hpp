@@ -9,16 +9,16 @@
 
 namespace widelimit {
 
-/// One Progress for tasks that parallel_for runs in parallel, each of which may report. Reports of the thread that
-/// created it are forwarded to `whole` as finished tasks; the other threads only learn whether to stop.
+/// Shares one Progress among the tasks of parallel_for. Reports on the creating thread are forwarded to `whole` as the
+/// number of finished tasks; other threads only receive the stop flag.
 class SharedProgress final : public Progress {
  public:
   SharedProgress(Progress* whole, Index tasks, std::string_view unit) : whole_(whole), tasks_(tasks), unit_(unit) {}
 
-  /// What tasks report to; null where there is no listener.
+  /// Progress to pass to tasks; null without a listener.
   [[nodiscard]] Progress* get() { return whole_ != nullptr ? this : nullptr; }
   bool update(std::int64_t done, std::int64_t total, std::string_view unit) override;
-  /// Callback of parallel_for: so many tasks are done. Throws Error{interrupted} to stop.
+  /// `after` callback of parallel_for: `done` tasks are finished. Throws Error{interrupted} on a request to stop.
   void at(Index done);
 
  private:

@@ -17,7 +17,7 @@ Index SparseView::longest_row() const {
 void SparseView::validate(std::string_view source) const {
   require_sparse_columns(cols, source);
   for (Index i = 0; i < rows; ++i) {
-    if (offsets[i + 1] < offsets[i]) fail(Code::input, "{}: the offset of row {} descends", source, i + 1);
+    if (offsets[i + 1] < offsets[i]) fail(Code::input, "{}: the offsets descend at row {}", source, i + 1);
   }
   for (Index i = 0; i < rows; ++i) {
     Index previous = -1;
@@ -37,7 +37,7 @@ SparseMatrix::SparseMatrix(Index cols, std::vector<std::int64_t> offsets, std::v
     : offsets_(std::move(offsets)), columns_(std::move(columns)), values_(std::move(values)), cols_(cols) {
   const bool whole = !offsets_.empty() && offsets_.front() == 0 && offsets_.back() == std::ssize(values_);
   if (!whole || columns_.size() != values_.size()) {
-    fail(Code::input, "{}: {} columns, {} values and offsets that do not cover them", source, columns_.size(),
+    fail(Code::input, "{}: {} column indices and {} values do not match the offsets", source, columns_.size(),
          values_.size());
   }
   view().validate(source);

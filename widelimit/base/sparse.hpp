@@ -12,10 +12,10 @@
 
 namespace widelimit {
 
-/// Rows of which most numbers are 0, borrowed (compressed sparse rows): what is stored of row i lies at offsets[i] …
-/// offsets[i + 1] of `columns` and `values`, by ascending column. What is not stored is 0.
+/// Non-owning matrix in compressed sparse row (CSR) format: entries offsets[i] … offsets[i + 1] − 1 of `columns` and
+/// `values` belong to row i, in ascending column order. Other entries are 0.
 struct SparseView {
-  const std::int64_t* offsets = nullptr;  ///< rows + 1
+  const std::int64_t* offsets = nullptr;  ///< size rows + 1
   const std::int32_t* columns = nullptr;
   const double* values = nullptr;
   Index rows = 0;
@@ -34,23 +34,24 @@ struct SparseView {
   [[nodiscard]] SparseView part(Index begin, Index size) const {
     return {offsets + begin, columns, values, size, cols};
   }
-  /// Numbers that are stored.
+  /// Number of stored entries.
   [[nodiscard]] Index stored() const { return rows > 0 ? offsets[rows] - offsets[0] : 0; }
-  /// Numbers that the longest row stores.  O(rows).
+  /// Number of stored entries of the longest row. O(rows).
   [[nodiscard]] Index longest_row() const;
-  /// Error{input} for offsets that descend, and columns outside the matrix, out of order or twice in a row; `source`
-  /// for messages.  O(stored).
+  /// Throws Error{input} if offsets descend, or if columns are out of range, not ascending or duplicated within a row;
+  /// `source` prefixes messages. O(stored).
   void validate(std::string_view source) const;
 };
 
-/// What a stored number takes: its value and its column.
+/// Bytes per stored entry: value and column.
 inline constexpr std::size_t sparse_entry_bytes = sizeof(double) + sizeof(std::int32_t);
 
-/// Owns its rows; moves, does not copy by accident.
+/// Owning CSR matrix; movable, not copyable.
 class SparseMatrix {
  public:
   SparseMatrix() = default;
-  /// Error{input} as SparseView::validate says, and for lists of different length or too many columns.
+  /// Throws Error{input} as SparseView::validate, and if the lengths of the arrays do not match or there are too many
+  /// columns.
   SparseMatrix(Index cols, std::vector<std::int64_t> offsets, std::vector<std::int32_t> columns,
                std::vector<double> values, std::string_view source = "sparse matrix");
   SparseMatrix(SparseMatrix&&) = default;
@@ -59,18 +60,18 @@ class SparseMatrix {
   SparseMatrix& operator=(const SparseMatrix&) = delete;
   ~SparseMatrix() = default;
 
-  /// A copy of rows, all or those chosen.
+  /// Returns a copy of all rows, or of the chosen ones.
   [[nodiscard]] static SparseMatrix copy(const SparseView& rows);
   [[nodiscard]] static SparseMatrix gather(const SparseView& rows, std::span<const Index> chosen);
-  /// The numbers of dense rows that are not 0. Error{input} for too many columns.
+  /// Converts dense rows and drops zeros. Throws Error{input} if there are too many columns.
   template <std::floating_point T>
   [[nodiscard]] static SparseMatrix of(const MatrixView<const T>& rows);
 
-  [[nodiscard]] Index rows() const { return offsets_.empty() ? 0 : std::ssize(offsets_) - 1; }  // empty: moved from
+  [[nodiscard]] Index rows() const { return offsets_.empty() ? 0 : std::ssize(offsets_) - 1; }  // empty if moved from
   [[nodiscard]] Index cols() const { return cols_; }
   [[nodiscard]] Index stored() const { return std::ssize(values_); }
   [[nodiscard]] SparseView view() const { return {offsets_.data(), columns_.data(), values_.data(), rows(), cols_}; }
-  /// The values of row i, to be written to.
+  /// Mutable values of row i.
   [[nodiscard]] std::span<double> row_values(Index i) {
     return {values_.data() + offsets_[usize(i)], usize(offsets_[usize(i) + 1] - offsets_[usize(i)])};
   }
@@ -82,17 +83,17 @@ class SparseMatrix {
   Index cols_ = 0;
 };
 
-/// Error{input} where rows of so many columns cannot be held sparse.
+/// Throws Error{input} if the number of columns exceeds the index type of sparse rows.
 void require_sparse_columns(Index cols, std::string_view source);
 
-/// All numbers of a row, `cols` of them.
+/// Writes a row of `cols` numbers, zeros included.
 template <std::floating_point T>
 void expand(const SparseView::Row& row, Index cols, T* to) {
   std::fill_n(to, cols, T(0));
   for (std::size_t k = 0; k < row.size(); ++k) to[row.columns[k]] = static_cast<T>(row.values[k]);
 }
 
-/// visit(a_c, b_c) for the columns c that one of two rows stores, in ascending order.
+/// Calls visit(a_c, b_c) for each column c that at least one of the rows stores, in ascending order.
 template <typename Visit>
 void each_of_both(const SparseView::Row& a, const SparseView::Row& b, const Visit& visit) {
   std::size_t i = 0;
@@ -110,7 +111,7 @@ void each_of_both(const SparseView::Row& a, const SparseView::Row& b, const Visi
   for (; j < b.size(); ++j) visit(0.0, b.values[j]);
 }
 
-/// The same numbers, all of them. Error{resource} where they would take more memory than there is.
+/// Returns a dense copy. Throws Error{resource} if it exceeds the available memory.
 [[nodiscard]] Matrix<double> dense_copy(const SparseView& rows);
 
 }  // namespace widelimit

@@ -9,7 +9,7 @@ namespace widelimit {
 
 namespace {
 
-/// Levenshtein's distance, two neighbours swapped counting as one slip. O(|a||b|).
+/// Returns the Levenshtein distance, with adjacent transpositions at cost 1. O(|a||b|).
 std::size_t edits(std::string_view a, std::string_view b) {
   std::vector<std::vector<std::size_t>> table(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
   for (std::size_t i = 0; i <= a.size(); ++i) table[i][0] = i;
@@ -35,7 +35,7 @@ std::string in_lower_case(std::string_view text) {
 }  // namespace
 
 std::string suggestion(std::string_view word, const std::vector<std::string_view>& candidates) {
-  constexpr std::size_t longest = 64;  // what is longer is no slip of a key, and its distance is not worth its cost
+  constexpr std::size_t longest = 64;  // longer words are not typing errors, and the distance is quadratic
   std::size_t best = word.size() <= 4 ? 2 : 3;
   if (word.size() > longest) return "";
   const std::string lower = in_lower_case(word);

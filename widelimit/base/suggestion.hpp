@@ -6,7 +6,7 @@
 
 namespace widelimit {
 
-/// "; did you mean 'relu'?" with the candidate nearest to the word by edits, or nothing where none is near.
+/// Returns "; did you mean 'relu'?" with the candidate of smallest edit distance, or an empty string if none is close.
 [[nodiscard]] std::string suggestion(std::string_view word, const std::vector<std::string_view>& candidates);
 
 }  // namespace widelimit

@@ -6,7 +6,7 @@ namespace widelimit {
 
 namespace {
 
-/// Registers of 128 bits, which every processor has: wider ones would not help, since the time goes to memory.
+/// 128-bit registers, available on every processor; wider ones do not help a memory-bound kernel.
 using Floats = float __attribute__((vector_size(16)));
 using Doubles = double __attribute__((vector_size(16)));
 
@@ -43,8 +43,8 @@ void transpose_block(const double* from, Index from_stride, double* to, Index to
   store<Doubles>(__builtin_shufflevector(r0, r1, 1, 3), to + to_stride);
 }
 
-/// Along the rows of `to`, block by block: it is written in streams, while a column of `from` stays in the first-level
-/// cache for the columns beside it.
+/// Processes blocks along the rows of `to`: writes are sequential, while a column of `from` stays in the L1 cache for
+/// the adjacent columns.
 template <typename T>
 void transpose_of(MatrixView<const T> from, MatrixView<T> to) {
   constexpr Index block = 16 / sizeof(T);

@@ -4,11 +4,11 @@
 
 namespace widelimit {
 
-/// to = fromᵀ; `to` is from.cols × from.rows and does not overlap.
+/// Computes to = fromᵀ; `to` is from.cols × from.rows and must not overlap.
 void transpose(MatrixView<const float> from, MatrixView<float> to);
 void transpose(MatrixView<const double> from, MatrixView<double> to);
 
-/// Copies what lies above the diagonal of a square below it.
+/// Copies the upper triangle of a square matrix to the lower one.
 template <typename T>
 void mirror_upper(MatrixView<T> square) {
   for (Index i = 1; i < square.rows; ++i) {

@@ -28,7 +28,7 @@ Shape parse_shape(std::string_view text) {
     const Shape features = rest.starts_with("x") ? parse_shape(rest.substr(1)) : Shape{};
     if ((rest.empty() || rest.starts_with("x")) && features.is_vector()) return {1, 1, features.channels, true};
   }
-  constexpr Index largest = Index{1} << 24;  // of each size; their product is kept below 2^48
+  constexpr Index largest = Index{1} << 24;  // per size; the product stays below 2^48
   std::vector<Index> sizes;
   const char* at = text.data();
   const char* const end = at + text.size();

@@ -8,12 +8,12 @@
 
 namespace widelimit {
 
-/// Counts and positions. Signed, so that differences need no care.
+/// Signed type for counts and indices, so that differences do not wrap.
 using Index = std::ptrdiff_t;
-/// The place of a count in a standard container.
+/// Converts an index for standard containers.
 [[nodiscard]] constexpr std::size_t usize(Index k) { return static_cast<std::size_t>(k); }
 
-/// The arithmetic of one call.
+/// Floating-point precision of a call.
 enum class Precision : std::uint8_t { f32, f64 };
 template <std::floating_point T>
 constexpr Precision precision_of = sizeof(T) == sizeof(float) ? Precision::f32 : Precision::f64;
@@ -21,13 +21,13 @@ constexpr Precision precision_of = sizeof(T) == sizeof(float) ? Precision::f32 :
 [[nodiscard]] std::string_view to_string(Precision precision);
 [[nodiscard]] Precision parse_precision(std::string_view text);
 
-/// Shape of one sample: an image of height × width positions with `channels` values each; a plain vector has one
-/// position and its features are the channels; the positions of a graph are its nodes, as many as each sample has.
+/// Shape of one sample: an image of height × width positions with `channels` values each; a vector has one position and
+/// its features are channels; the positions of a graph are its nodes, whose number varies by sample.
 struct Shape {
   Index height = 1;
   Index width = 1;
   Index channels = 1;
-  bool nodes = false;  ///< of graphs; height and width are 1
+  bool nodes = false;  ///< graph nodes; height and width are 1
 
   [[nodiscard]] Index positions() const { return height * width; }
   [[nodiscard]] Index size() const { return height * width * channels; }
@@ -36,8 +36,8 @@ struct Shape {
   bool operator==(const Shape&) const = default;
 };
 
-/// "784" for a vector, "28x28x1" for an image, "nodesx7" for graphs; the parser also takes "28x28" as one channel, and
-/// "nodes".
+/// Formats "784" for a vector, "28x28x1" for an image, "nodesx7" for graphs; the parser also accepts "28x28" with one
+/// channel, and "nodes".
 [[nodiscard]] std::string to_string(const Shape& shape);
 [[nodiscard]] Shape parse_shape(std::string_view text);
 

@@ -21,18 +21,18 @@ namespace {
 
 thread_local bool in_team = false;
 
-/// What one member of a team is to do.
+/// Task of one team member.
 struct Assignment {
   const std::function<void(int)>* job = nullptr;
   int member = 0;
   std::latch* done = nullptr;
-  Interruptible* interruptible = nullptr;  ///< of the thread that called
+  Interruptible* interruptible = nullptr;  ///< of the calling thread
 };
 
-/// A thread that waits for assignments. It ends with the process.
+/// Thread that waits for assignments until the process ends.
 class Worker {
  public:
-  /// std::system_error where the system grants no thread.
+  /// Throws std::system_error if the system provides no thread.
   Worker() : thread_([this] { work(); }) { thread_.detach(); }
 
   void assign(const Assignment& assignment) {
@@ -66,7 +66,7 @@ class Worker {
   std::thread thread_;
 };
 
-/// Blocks signals while it lives; threads that are started meanwhile never see them.
+/// Blocks signals during its lifetime; threads that start meanwhile inherit the blocked mask.
 class WithoutSignals {
  public:
   WithoutSignals() {
@@ -82,12 +82,13 @@ class WithoutSignals {
   sigset_t before_{};
 };
 
-/// Threads without work.
+/// Pool of idle threads.
 class Pool {
  public:
   using Members = std::vector<std::unique_ptr<Worker>>;
 
-  /// Never destroyed: its threads wait until the process ends. A child of fork has none of them, and starts its own.
+  /// Never destroyed: its threads wait until the process ends. After fork the child has none of these threads and
+  /// starts its own.
   static Pool& instance() {
     static std::once_flag once;
     std::call_once(once, [] {

@@ -129,11 +129,11 @@ def test_pytorch_geometric():
     # Without features the degrees are the tags; a node without an edge is counted by num_nodes.
     alone = Data(Tensor(both_ways([(0, 1)])), num_nodes=3)
     assert wl.Graphs.from_pyg([alone]) == wl.Graphs.from_edges([([(0, 1)], 3)])
-    with pytest.raises(wl.InputError, match="graph 1: the edge 0-1 stands at node 0 only"):
+    with pytest.raises(wl.InputError, match="graph 1: the edge 0-1 is listed at node 0 only"):
         wl.Graphs.from_pyg([data[0], Data(Tensor([[0], [1]]), num_nodes=2)])
     with pytest.raises(wl.InputError, match="graph 0: edge_index is 2×E"):
         wl.Graphs.from_pyg([Data(Tensor(both_ways([(0, 1), (1, 2)]).T), num_nodes=3)])
-    with pytest.raises(wl.InputError, match="graph 0: the edge 0-2 names node 2"):
+    with pytest.raises(wl.InputError, match="graph 0: the edge 0-2 refers to node 2"):
         wl.Graphs.from_pyg([Data(Tensor(both_ways([(0, 2)])), x=Tensor(np.eye(2)))])
 
 
@@ -169,9 +169,9 @@ def test_a_sequence_that_can_be_pickled():
         (([], []), "graph 1 has no nodes"),
         (([], [1, 2]), "graph 1 has no edges"),
         (([(0, 0), (0, 1)], [1, 2]), "graph 1: node 0 has an edge to itself"),
-        (([(0, 5)], [1, 2]), "graph 1: the edge 0-5 names node 5"),
-        (([(0, 1), (0, 1)], [1, 2]), "graph 1: the edge 0-1 stands twice"),
-        (([(0, 1)], [[1.0], [2.0]]), "graph 1 has 1 features a node, graph 0 has tags"),
+        (([(0, 5)], [1, 2]), "graph 1: the edge 0-5 refers to node 5"),
+        (([(0, 1), (0, 1)], [1, 2]), "graph 1: the edge 0-1 is listed twice"),
+        (([(0, 1)], [[1.0], [2.0]]), "graph 1 has 1 features per node, graph 0 has tags"),
         (([(0, 1, 2)], [1, 2]), "edges are E×2"),
         (([(0, 1)], [1.5, 2]), "features are a tag"),
     ],
@@ -182,7 +182,7 @@ def test_bad_graphs_are_named(graph, message):
 
 
 def test_one_sided_and_weighted_matrices():
-    with pytest.raises(wl.InputError, match="graph 0: the edge 0-1 stands at node 0 only"):
+    with pytest.raises(wl.InputError, match="graph 0: the edge 0-1 is listed at node 0 only"):
         wl.Graphs.from_scipy([np.array([[0, 1], [0, 0]])])
     with pytest.raises(wl.InputError, match="edges have no weights"):
         wl.Graphs.from_scipy([np.array([[0, 2], [2, 0]])])
