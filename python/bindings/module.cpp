@@ -1,8 +1,8 @@
 #include "python/bindings/rooms.hpp"
 
 NB_MODULE(_core, module) {
-  module.doc() = "The widelimit library as Python sees it; use the package widelimit, which stands on this.";
-  // Registered activations live as long as the process, and with them whatever their code refers to.
+  module.doc() = "Bindings of the widelimit library; internal to the package widelimit.";
+  // Registered activations, and the objects that they refer to, are never freed.
   nanobind::set_leak_warnings(false);
   widelimit::python::bind_base(module);
   widelimit::python::bind_graphs(module);

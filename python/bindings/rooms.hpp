@@ -2,7 +2,7 @@
 
 #include <nanobind/nanobind.h>
 
-/// What each room puts into the module; the order in module.cpp is that of the rooms.
+/// Bindings of each room of the library, called by module.cpp in the order of their dependencies.
 namespace widelimit::python {
 
 void bind_base(nanobind::module_& module);

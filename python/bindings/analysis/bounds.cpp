@@ -21,7 +21,7 @@ namespace widelimit::python {
 
 namespace {
 
-/// The fields of widelimit.BoundTerms in order.
+/// Returns the fields of widelimit.BoundTerms in order.
 nb::tuple terms_tuple(const BoundTerms& terms) {
   return nb::make_tuple(terms.value(), terms.empirical, terms.complexity, terms.confidence);
 }
@@ -30,7 +30,7 @@ nb::object uniform_tuple(const std::optional<UniformBound>& bound) {
   return bound ? nb::object(terms_tuple(bound->terms)) : nb::none();
 }
 
-/// The fields of widelimit.RademacherBound in order.
+/// Returns the fields of widelimit.RademacherBound in order.
 nb::tuple bound_tuple(const RademacherBound& bound) {
   return nb::make_tuple(terms_tuple(bound.textbook), uniform_tuple(bound.uniform), bound.size.norm, bound.size.trace,
                         bound.size.offset, bound.size.samples, std::string(to_string(bound.loss.loss.kind)),
@@ -81,7 +81,7 @@ nb::tuple value_bound(const KernelArray& k, const Table& alpha, const Numbers& b
   }));
 }
 
-/// The fields of widelimit.LabelBound in order.
+/// Returns the fields of widelimit.LabelBound in order.
 nb::tuple bound_of_labels(const KernelArray& h, const Numbers& y, const nb::dict& given) {
   LabelBoundOptions options;
   const AskedOptions asked(given);
@@ -106,14 +106,15 @@ double clean_error(double noisy_bound, double flip) { return clean_error_bound({
 
 void bind_bounds(nb::module_& module) {
   module.def("class_bound", &class_bound, "k"_a, "alpha"_a, "bias"_a, "machine"_a, "scheme"_a, "classes"_a, "labels"_a,
-             "options"_a, "Rademacher bound of a machine of classes.");
+             "options"_a, "Rademacher bound of a classifier.");
   module.def("value_bound", &value_bound, "k"_a, "alpha"_a, "bias"_a, "targets"_a, "options"_a,
-             "Rademacher bound of a machine of numbers.");
+             "Rademacher bound of a regressor.");
   module.def("label_bound", &bound_of_labels, "h"_a, "y"_a, "options"_a,
-             "Bounds of kernel regression, from labels and kernel alone.");
+             "Generalisation bounds of kernel regression, computed from the labels and the kernel alone.");
   module.def("noisy_label_shape", &shape, "flip"_a, "norm_square"_a, "samples"_a, "lam"_a,
-             "NT-L Theorem 6 with 1 for its constants.");
-  module.def("clean_error_bound", &clean_error, "bound"_a, "flip"_a, "A bound for labels before they were flipped.");
+             "The bound of NT-L Theorem 6 with all constants set to 1.");
+  module.def("clean_error_bound", &clean_error, "bound"_a, "flip"_a,
+             "Error bound on clean labels, from a bound on flipped labels.");
 }
 
 }  // namespace widelimit::python

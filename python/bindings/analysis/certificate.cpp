@@ -44,7 +44,7 @@ CertifyOptions certify_options(const nb::dict& given) {
   return options;
 }
 
-/// Everything by name; what was not asked for is None.
+/// Returns all results by name; results that were not requested are None.
 nb::dict told(Certificates certificates, bool attacked) {
   nb::dict result;
   const std::size_t count = certificates.radius.size();
@@ -91,9 +91,9 @@ nb::dict certify_trained(const TrainedNetwork& trained, const SampleArray& x, co
 
 void bind_certificate(nb::module_& module) {
   module.def("certify", &certify_machine, "model"_a, "x"_a, "labels"_a, "options"_a,
-             "Certified radii of a fitted machine, by name; options by name, None for a default.");
+             "Certified radii of a fitted machine, as a dict; options as a dict, None for a default.");
   module.def("certify_network", &certify_trained, "trained"_a, "x"_a, "labels"_a, "options"_a,
-             "The same of a trained network, by intervals.");
+             "Certified radii of a trained network, by interval bound propagation.");
 }
 
 }  // namespace widelimit::python

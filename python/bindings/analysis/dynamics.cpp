@@ -20,7 +20,7 @@ namespace {
 
 using MaybeTable = std::optional<Table>;
 
-/// What flow and descend share. What is None keeps the library's default.
+/// Arguments shared by flow and descend. None keeps the default of the library.
 struct Given {
   const std::string& loss;
   std::optional<double> epsilon;
@@ -51,14 +51,14 @@ struct Given {
   }
 };
 
-/// moments × (things·outputs) as moments × things × outputs.
+/// Reshapes moments × (things·outputs) to moments × things × outputs.
 nb::object stacked(Matrix<double> rows, Index outputs) {
   const Index moments = rows.rows();
   const Index things = outputs == 0 ? 0 : rows.cols() / outputs;
   return as_array(std::move(rows), {moments, things, outputs});
 }
 
-/// The fields of widelimit.Trajectory in order.
+/// Returns the fields of widelimit.Trajectory in order.
 nb::tuple trajectory_tuple(Trajectory path) {
   nb::list events;
   for (const FlowEvent& event : path.events) {
@@ -123,14 +123,14 @@ void bind_dynamics(nb::module_& module) {
              "test"_a.none(), "alpha"_a.none(), "offset"_a.none(), "test_offset"_a.none(), "record"_a.none(),
              "coefficients"_a, "runge_kutta"_a, "tolerance"_a.none(), "most_events"_a.none(), "most_steps"_a.none(),
              "threads"_a.none(), "check_definite"_a.none(),
-             "The fields of widelimit.Trajectory in order, by gradient flow.");
+             "Gradient flow; returns the fields of widelimit.Trajectory in order.");
   module.def("descend", &descend_of, "k"_a, "targets"_a, "loss"_a, "rate"_a.none(), "schedule"_a.none(),
              "steps"_a.none(), "batch"_a.none(), "seed"_a.none(), "record_every"_a.none(), "lam"_a.none(),
              "epsilon"_a.none(), "test"_a.none(), "alpha"_a.none(), "offset"_a.none(), "test_offset"_a.none(),
              "record"_a.none(), "coefficients"_a, "threads"_a.none(), "check_definite"_a.none(),
-             "The fields of widelimit.Trajectory in order, by gradient descent.");
+             "Gradient descent; returns the fields of widelimit.Trajectory in order.");
   module.def("loss_targets", &targets_of, "loss"_a, "labels"_a, "classes"_a,
-             "What a loss learns labels 0 … classes − 1 by: samples × outputs.");
+             "Targets of a loss for labels 0 … classes − 1: samples × outputs.");
 }
 
 }  // namespace widelimit::python

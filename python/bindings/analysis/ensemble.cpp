@@ -18,8 +18,8 @@ namespace widelimit::python {
 
 namespace {
 
-/// (mean, variance, covariance or None, quadrature error, summary): moments × points × outputs, moments × points,
-/// moments × points × points.
+/// Returns (mean, variance, covariance or None, quadrature error, summary) with shapes moments × points × outputs,
+/// moments × points and moments × points × points.
 nb::tuple ensemble_of(const Network& network, const SampleArray& x, const Table& targets, const SampleArray& test,
                       const Numbers& times, const nb::dict& given) {
   const AskedOptions asked(given);
@@ -49,8 +49,8 @@ nb::tuple ensemble_of(const Network& network, const SampleArray& x, const Table&
 
 void bind_ensemble(nb::module_& module) {
   module.def("ensemble", &ensemble_of, "network"_a, "x"_a, "targets"_a, "test"_a, "times"_a, "options"_a,
-             "(mean, variance, covariance or None, quadrature error, summary) of wide networks trained by gradient "
-             "flow.");
+             "(mean, variance, covariance or None, quadrature error, summary) of an ensemble of infinitely wide "
+             "networks trained by gradient flow.");
 }
 
 }  // namespace widelimit::python

@@ -18,7 +18,7 @@ namespace widelimit::python {
 
 namespace {
 
-/// (slope, interval), both None where there is none.
+/// Returns (slope, interval), or (None, None) without a fit.
 nb::tuple slope_tuple(const std::optional<LineFit>& fit) {
   if (!fit) return nb::make_tuple(nb::none(), nb::none());
   return nb::make_tuple(fit->slope, fit->interval);
@@ -83,7 +83,8 @@ nb::dict compared(const Network& network, const SampleArray& x, const Table& y, 
 void bind_equivalence(nb::module_& module) {
   module.def("equivalence", &compared, "network"_a, "x"_a, "y"_a, "test"_a.none(), "widths"_a, "seeds"_a.none(),
              "machine_kernel"_a.none(), "parts"_a, "options"_a,
-             "Networks beside their machine, by name; options of training by name, None for a default.");
+             "Compares finite networks with their kernel machine; results as a dict. Training options as a dict, None "
+             "for a default.");
 }
 
 }  // namespace widelimit::python

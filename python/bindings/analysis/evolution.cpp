@@ -51,7 +51,7 @@ EvolutionOptions evolution_options(const nb::dict& given) {
   return options;
 }
 
-/// checkpoints × probe × probe, or checkpoints × outputs × probe × probe.
+/// Returns checkpoints × probe × probe, or checkpoints × outputs × probe × probe if there are several kernels each.
 nb::object kernels_of(const Evolution& found) {
   if (found.kernels.empty()) return nb::none();
   const Index count = std::ssize(found.kernels);
@@ -98,7 +98,7 @@ void bind_evolution(nb::module_& module) {
              "probe_y"_a, "classes"_a.none(), "options"_a,
              "(numbers as JSON, distances, kernels or None, trained network, seconds).");
   module.def("probe_samples", &probe_of, "classes"_a.none(), "samples"_a, "count"_a,
-             "Indices of a probe set, as many of each class.");
+             "Indices of a probe set with equally many samples of each class.");
 }
 
 }  // namespace widelimit::python

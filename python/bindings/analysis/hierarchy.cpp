@@ -108,14 +108,14 @@ nb::object steps_of(const TrainedNetwork& network, bool start, const SampleArray
 
 void bind_hierarchy(nb::module_& module) {
   module.def("nth_kernel", &nth_of, "activation"_a, "x"_a, "y"_a, "test"_a.none(), "options"_a,
-             "Kernel of the neural tangent hierarchy: (values, errors, NTK) of train and test by name.");
+             "Kernel of the neural tangent hierarchy: a dict with (values, errors, NTK) of train and test.");
   module.def("kernel_at_time", &kernel_in_time, "network"_a, "x"_a, "y"_a, "test"_a.none(), "options"_a,
-             "(values, start, first, second, trained or None) of train and test by name.");
+             "A dict with (values, start, first, second, trained or None) of train and test.");
   module.def("local_elasticity", &elasticity_of, "k"_a, "labels"_a, "self_pairs"_a, "(ratio, same, different).");
   module.def("test_local_elasticity", &test_elasticity_of, "k_test"_a, "test_labels"_a, "test_diagonal"_a.none(),
-             "labels"_a, "diagonal"_a, "(ratio, same, different) of test points against samples.");
+             "labels"_a, "diagonal"_a, "(ratio, same, different) of test points against training samples.");
   module.def("step_kernel", &steps_of, "network"_a, "start"_a, "x"_a, "points"_a, "rate"_a, "threads"_a.none(),
-             "Changes of outputs by one step on each sample, per rate: samples × points.");
+             "Changes of the outputs by one step on each sample, divided by the rate: samples × points.");
 }
 
 }  // namespace widelimit::python

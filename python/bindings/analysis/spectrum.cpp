@@ -87,7 +87,7 @@ nb::dict trained_modes(const Network& network, const SampleArray& x, const Table
 }  // namespace
 
 void bind_spectrum(nb::module_& module) {
-  nb::class_<KernelSpectrum>(module, "KernelSpectrum", "K = Σ λᵢ vᵢ vᵢᵀ of a Gram matrix.")
+  nb::class_<KernelSpectrum>(module, "KernelSpectrum", "Eigendecomposition K = Σ λᵢ vᵢ vᵢᵀ of a Gram matrix.")
       .def_prop_ro("samples", &KernelSpectrum::samples)
       .def_prop_ro("rank", &KernelSpectrum::rank)
       .def_prop_ro("noise", &KernelSpectrum::noise)
@@ -95,9 +95,10 @@ void bind_spectrum(nb::module_& module) {
       .def_prop_ro("stable_rate", &KernelSpectrum::stable_rate)
       .def("eigenvalues", [](const KernelSpectrum& self) { return as_array(self.eigenvalues()); })
       .def(
-          "eigenvectors", [](const KernelSpectrum& self) { return as_array(self.eigenvectors()); }, "vᵢ in row i.")
+          "eigenvectors", [](const KernelSpectrum& self) { return as_array(self.eigenvectors()); },
+          "Eigenvector vᵢ in row i.")
       .def("effective_dimension", &KernelSpectrum::effective_dimension, "ridge"_a);
-  nb::class_<LabelSpectrum>(module, "LabelSpectrum", "Labels in the eigendirections of a kernel.")
+  nb::class_<LabelSpectrum>(module, "LabelSpectrum", "Labels in the eigenbasis of a kernel.")
       .def_static(
           "of", [](const KernelSpectrum& spectrum, const Table& y) { return LabelSpectrum(spectrum, view_of(y)); },
           "spectrum"_a, "y"_a)
@@ -118,9 +119,9 @@ void bind_spectrum(nb::module_& module) {
       .def("steps_to", &LabelSpectrum::steps_to, "epsilon"_a, "rate"_a);
   module.def("kernel_spectrum", &decomposed, "k"_a, "threads"_a.none());
   module.def("label_targets", &targets_of, "choice"_a, "classes_of"_a.none(), "classes"_a, "values"_a.none(),
-             "spectrum"_a, "seed"_a.none(), "Targets of true, random, random:SHARE or worst labels.");
+             "spectrum"_a, "seed"_a.none(), "Targets for the label choice true, random, random:SHARE or worst.");
   module.def("mode_dynamics", &trained_modes, "network"_a, "x"_a, "y"_a, "spectrum"_a, "options"_a,
-             "Errors of a network by eigendirection, by name.");
+             "Errors of a network along each eigendirection, as a dict.");
 }
 
 }  // namespace widelimit::python

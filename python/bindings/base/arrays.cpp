@@ -22,12 +22,12 @@ Shape sample_shape(const DenseArray& x) {
   }
 }
 
-/// The last axis must be dense, the one before must step by its length, and so on down to the first axis of a sample.
+/// Throws Error{input} unless each sample is contiguous in row-major order.
 void check_contiguous(const DenseArray& x) {
   std::int64_t expected = 1;
   for (std::size_t axis = x.ndim() - 1; axis > 0; --axis) {
     if (x.shape(axis) > 1 && x.stride(axis) != expected) {
-      fail(Code::input, "the numbers of one sample do not lie side by side; use numpy.ascontiguousarray first");
+      fail(Code::input, "each sample must be contiguous in memory; pass numpy.ascontiguousarray(x)");
     }
     expected *= static_cast<std::int64_t>(x.shape(axis));
   }
@@ -46,7 +46,7 @@ SampleView view_dense(const DenseArray& x) {
   fail(Code::input, "samples must be float32 or float64");
 }
 
-/// The arrays of the rows, each on memory of its own, as SciPy takes them: (data, indices, indptr), shape.
+/// Copies the CSR arrays into csr_array((data, indices, indptr), shape) of SciPy.
 nb::object csr_array(const SparseMatrix& m) {
   const SparseView rows = m.view();
   const auto list = [](const auto* first, Index count) {
@@ -58,7 +58,7 @@ nb::object csr_array(const SparseMatrix& m) {
   try {
     type = nb::module_::import_("scipy.sparse").attr("csr_array");
   } catch (nb::python_error&) {
-    fail(Code::input, "these samples are sparse, and SciPy, whose matrices hold them in Python, is not installed");
+    fail(Code::input, "sparse samples need SciPy, which is not installed");
   }
   return type(parts, nb::arg("shape") = nb::make_tuple(m.rows(), m.cols()));
 }
@@ -79,7 +79,7 @@ SparseArray::SparseArray(List<double> values, List<std::int32_t> columns, List<s
   const std::size_t stored = values_.size();
   const bool whole = offsets_.size() > 0 && offsets_.data()[0] == 0 &&
                      offsets_.data()[offsets_.size() - 1] == static_cast<std::int64_t>(stored);
-  if (!whole || columns_.size() != stored) fail(Code::input, "a sparse matrix with indices that do not fit its values");
+  if (!whole || columns_.size() != stored) fail(Code::input, "sparse indices do not match the {} values", stored);
   view().validate("sparse matrix");
 }
 

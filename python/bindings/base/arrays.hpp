@@ -14,19 +14,20 @@
 #include <variant>
 #include <vector>
 
-/// Arrays in and out, without a copy in either direction.
+/// Conversion of arrays between C++ and Python, without a copy in either direction.
 namespace widelimit::python {
 
-/// Numbers from Python: float32 or float64, N×D, N×H×W or N×H×W×C, each sample contiguous, samples at any stride.
+/// A dense array from Python: float32 or float64, N×D, N×H×W or N×H×W×C; each sample is contiguous, the stride between
+/// samples is arbitrary.
 using DenseArray = nanobind::ndarray<nanobind::ro, nanobind::device::cpu>;
 
-/// The three arrays of SciPy's compressed sparse rows.
+/// The three arrays of a SciPy CSR matrix.
 class SparseArray {
  public:
   template <typename T>
   using List = nanobind::ndarray<const T, nanobind::ndim<1>, nanobind::c_contig, nanobind::device::cpu>;
 
-  /// Error{input} as SparseView::validate says.
+  /// Throws Error{input} under the conditions of SparseView::validate.
   SparseArray(List<double> values, List<std::int32_t> columns, List<std::int64_t> offsets, Index cols);
   [[nodiscard]] SparseView view() const;
 
@@ -37,24 +38,25 @@ class SparseArray {
   Index cols_;
 };
 
-/// Graphs that Python holds; copies share them.
+/// Graphs owned by Python; copies share ownership.
 struct GraphArray {
   std::shared_ptr<const Graphs> graphs;
-  bool apart = false;  ///< each node is a sample
+  bool apart = false;  ///< each node is one sample
 };
 
 /// Samples from Python.
 using SampleArray = std::variant<DenseArray, SparseArray, GraphArray>;
-/// A Gram matrix from Python that a solver works on: of an engine, or two dimensions of DenseArray.
+/// A Gram matrix from Python for a solver: in the memory of an engine, or a two-dimensional DenseArray.
 using KernelArray = std::variant<DeviceArray, DenseArray>;
 
-/// Borrow the numbers of `x`, which must outlive the view. Error{input} unless `x` is as DenseArray says.
+/// Return a view of `x`, which must outlive it. Throw Error{input} if `x` violates the requirements of DenseArray.
 [[nodiscard]] SampleView view_samples(const SampleArray& x);
 [[nodiscard]] AnyView view_kernel(const DenseArray& k);
-/// Where it lies: on its engine, or, of the host, on the processor with so many threads. Borrows as view_kernel does.
+/// Returns the matrix on its engine, or, for a host array, on the CPU engine with this number of threads. Borrows the
+/// memory as view_kernel does.
 [[nodiscard]] GramMatrix gram_of(const KernelArray& k, std::optional<int> threads);
 
-/// An array on the memory of `values`, which lives until the last array on it is gone.
+/// Returns a NumPy array that owns the memory of `values`; the last reference frees it.
 template <typename T>
 nanobind::object as_array(Matrix<T> values, std::initializer_list<Index> dims) {
   auto owned = std::make_unique<Matrix<T>>(std::move(values));
@@ -73,10 +75,10 @@ nanobind::object as_array(Matrix<T> values) {
 
 [[nodiscard]] nanobind::object as_array(AnyMatrix values, std::initializer_list<Index> dims);
 [[nodiscard]] nanobind::object as_array(AnyMatrix values);
-/// SciPy's csr_array where samples are sparse, GraphArray where they are graphs.
+/// Returns a csr_array of SciPy for sparse samples, a GraphArray for graphs.
 [[nodiscard]] nanobind::object as_array(AnySamples values, std::initializer_list<Index> dims);
 
-/// An array on the memory of a list of numbers.
+/// Returns a NumPy array that owns the memory of `values`.
 template <typename T>
 nanobind::object as_array(std::vector<T> values) {
   auto owned = std::make_unique<std::vector<T>>(std::move(values));

@@ -11,17 +11,17 @@
 
 namespace widelimit::python {
 
-/// What a value of this type is called in a message.
+/// Name of this type in an error message.
 template <typename T>
 inline constexpr const char* wanted_kind = std::same_as<T, bool>          ? "True or False"
-                                           : std::integral<T>             ? "a whole number in range"
+                                           : std::integral<T>             ? "an integer in range"
                                            : std::floating_point<T>       ? "a number"
                                            : std::same_as<T, std::string> ? "text"
-                                                                          : "values of the kind that is documented";
+                                                                          : "a value of the documented type";
 template <typename T>
 inline constexpr const char* wanted_kind<std::optional<T>> = wanted_kind<T>;
 
-/// Options as Python gives them, by name; what is not there, or None, keeps the library's default.
+/// A dict of options from Python. An option that is missing or None keeps the default of the library.
 class AskedOptions {
  public:
   explicit AskedOptions(const nanobind::dict& options) : options_(options) {}

@@ -10,14 +10,14 @@ namespace nb = nanobind;
 namespace widelimit::python {
 
 void bind_engine(nb::module_& module) {
-  nb::class_<EnginePresence>(module, "BackendPresence", "A back end, or why it is not there.")
+  nb::class_<EnginePresence>(module, "BackendPresence", "A back end, and why it is absent if it is.")
       .def_ro("name", &EnginePresence::name)
       .def_ro("present", &EnginePresence::present)
       .def_ro("detail", &EnginePresence::detail)
       .def("__repr__", [](const EnginePresence& engine) {
         return fmt::format("<{}: {}{}>", engine.name, engine.present ? "" : "absent: ", engine.detail);
       });
-  module.def("backends", &list_engines, R"(Every back end, and why one is absent.
+  module.def("backends", &list_engines, R"(All back ends; for an absent one, the reason.
 
 >>> import widelimit as wl
 >>> [engine.name for engine in wl.backends() if engine.present][:2]

@@ -18,7 +18,7 @@ namespace widelimit::python {
 
 namespace {
 
-/// The exceptions that Error becomes. They live as long as the process: a translator cannot be taken back.
+/// Python exception types that Error is translated to. Never freed, since a translator cannot be unregistered.
 struct Exceptions {
   nb::object input;
   nb::object numerical;
@@ -48,7 +48,7 @@ nb::object make_exception(nb::module_& module, const char* name, const char* doc
   return type;
 }
 
-/// How Python carries a remedy out; empty where the message itself says it.
+/// Returns the Python argument for a remedy, or an empty text if the message itself describes it.
 std::string_view argument_of(Remedy remedy) {
   switch (remedy) {
     case Remedy::resume:
@@ -107,9 +107,8 @@ void translate(const std::exception_ptr& thrown, void* payload) {
 
 void bind_base(nb::module_& module) {
   auto* const exceptions =
-      new Exceptions{make_exception(module, "InputError", "Bad data, file, network or argument: the call must change.",
-                                    PyExc_ValueError),
-                     make_exception(module, "NumericalError", "The result would not be a number anyone could use.",
+      new Exceptions{make_exception(module, "InputError", "Invalid data, file, network or argument.", PyExc_ValueError),
+                     make_exception(module, "NumericalError", "The computation has no usable numerical result.",
                                     PyExc_ArithmeticError),
                      make_exception(module, "ResourceError", "Not enough memory or disk.", PyExc_MemoryError)};
   nb::register_exception_translator(translate, exceptions);

@@ -24,12 +24,12 @@ class DeviceArray::Held {
       : owner_(std::move(owner)), matrix_(std::move(matrix)), engine_(engine) {}
   Held(const Held&) = delete;
   Held& operator=(const Held&) = delete;
-  /// Kernels of another library may still read the memory that goes back.
+  /// Synchronises first, since kernels of another library may still read the memory that is freed.
   ~Held() {
     try {
       settle();
     } catch (const Error&) {
-      return;  // a device that failed says so at its next call
+      return;  // the next call to the device reports the failure
     }
   }
   [[nodiscard]] const EngineMatrix& matrix() const { return matrix_; }
@@ -62,11 +62,11 @@ namespace {
 /// Any array that DLPack describes, on any device.
 using ForeignArray = nb::ndarray<nb::ro>;
 
-/// Of CUDA in DLPack.
+/// DLPack device types of CUDA.
 constexpr int cuda_type = nb::device::cuda::value;
 constexpr int managed_type = nb::device::cuda_managed::value;
 
-/// N of "cuda:N".
+/// Returns N of "cuda:N", or −1.
 int number_of(const Engine& engine) {
   const std::string name = engine.name();
   int number = -1;
@@ -77,26 +77,26 @@ int number_of(const Engine& engine) {
 const DeviceMatrices& device_of(const Engine& engine) {
   const DeviceMatrices* const device = device_matrices(engine);
   if (device == nullptr || number_of(engine) < 0) {
-    fail(Code::input, "arrays in the memory of a device are for the back ends cuda:N, not for {}", engine.name());
+    fail(Code::input, "device arrays need a back end cuda:N, got {}", engine.name());
   }
   return *device;
 }
 
 std::string precision_text(Precision precision) { return precision == Precision::f32 ? "float32" : "float64"; }
 
-/// An array N × … as a matrix of N rows. Error{input} where it cannot be one where it lies.
+/// Returns a view of an array N × … as a matrix with N rows. Throws Error{input} if this needs a copy or a conversion.
 DeviceView view_of(const ForeignArray& x) {
   Precision precision = Precision::f64;
   if (x.dtype() == nb::dtype<float>()) {
     precision = Precision::f32;
   } else if (x.dtype() != nb::dtype<double>()) {
-    fail(Code::input, "an array on a device must be float32 or float64; convert it there");
+    fail(Code::input, "a device array must be float32 or float64; convert it on the device");
   }
-  if (x.ndim() < 2) fail(Code::input, "an array on a device has {} dimensions; give a matrix", x.ndim());
+  if (x.ndim() < 2) fail(Code::input, "a device array has {} dimensions; pass a matrix", x.ndim());
   std::int64_t expected = 1;
   for (std::size_t axis = x.ndim() - 1; axis > 0; --axis) {
     if (x.shape(axis) > 1 && x.stride(axis) != expected) {
-      fail(Code::input, "the numbers of a row do not lie side by side on the device; give a contiguous copy");
+      fail(Code::input, "the rows of a device array are not contiguous in memory; pass a contiguous copy");
     }
     expected *= static_cast<std::int64_t>(x.shape(axis));
   }
@@ -105,14 +105,14 @@ DeviceView view_of(const ForeignArray& x) {
   return {const_cast<void*>(x.data()), rows, cols, rows > 1 ? static_cast<Index>(x.stride(0)) : cols, precision};
 }
 
-/// A matrix of another library, of its DLPack capsule, where it lies; not to be written to.
+/// Wraps a matrix of another library without a copy, through DLPack; read-only.
 DeviceArray adopt(const ForeignArray& x, const std::string& backend) {
   const Engine& engine = engine_of(backend, std::nullopt);
   const DeviceMatrices& device = device_of(engine);
   const bool here = x.device_type() == cuda_type ? x.device_id() == number_of(engine) : x.device_type() == managed_type;
-  if (!here) fail(Code::input, "an array lies on another device than {}", engine.name());
+  if (!here) fail(Code::input, "the array is not on device {}", engine.name());
   const DeviceView view = view_of(x);
-  // Its deleter may be code of Python, which must not see an exception that is under way.
+  // The deleter may run Python code, which must not see a pending exception.
   const std::shared_ptr<const ForeignArray> owner(new ForeignArray(x), [](const ForeignArray* borrowed) {
     const nb::gil_scoped_acquire lock;
     const nb::error_scope pending;
@@ -122,7 +122,7 @@ DeviceArray adopt(const ForeignArray& x, const std::string& backend) {
   return {std::move(matrix), engine};
 }
 
-/// A matrix of the host in the memory of an engine, which may be that of the host.
+/// Copies a host matrix into the memory of an engine; a host engine borrows it instead.
 DeviceArray hold(const DenseArray& k, const std::string& backend, std::optional<int> threads) {
   const Engine& engine = engine_of(backend, threads);
   EngineMatrix matrix = unlocked([&](Progress*) { return engine.algebra().hold(view_kernel(k)); });
@@ -148,15 +148,15 @@ std::pair<int, int> dlpack_device(const DeviceArray& array) {
   return {cuda_type, number_of(array.engine())};
 }
 
-/// All work on the entries is done, so that every stream may read them.
+/// All work on the entries has completed, so that any stream can read them.
 nb::object to_dlpack(const DeviceArray& array, std::optional<std::int64_t> stream, const nb::object& max_version,
                      std::optional<std::pair<int, int>> dl_device, std::optional<bool> copy) {
   if (stream && (*stream == 0 || *stream < -1)) {
-    fail(Code::input, "stream = {} names no stream of CUDA; the legacy default stream is 1", *stream);
+    fail(Code::input, "stream = {} names no CUDA stream; the legacy default stream is 1", *stream);
   }
   if (copy.value_or(false)) throw nb::buffer_error("widelimit.DeviceArray: copy=True is not supported");
   if (dl_device && *dl_device != dlpack_device(array)) {
-    throw nb::buffer_error("widelimit.DeviceArray: dl_device is another device; numpy() gives a copy of the host");
+    throw nb::buffer_error("widelimit.DeviceArray: dl_device is another device; numpy() copies to the host");
   }
   const DeviceView view = device_of(array.engine()).lend(array.matrix());
   const std::size_t shape[]{static_cast<std::size_t>(view.rows), static_cast<std::size_t>(view.cols)};
@@ -175,9 +175,9 @@ nb::dict cuda_interface(const DeviceArray& array) {
   result["shape"] = nb::make_tuple(view.rows, view.cols);
   result["typestr"] = view.precision == Precision::f32 ? "<f4" : "<f8";
   result["data"] = nb::make_tuple(reinterpret_cast<std::uintptr_t>(view.data), false);
-  result["strides"] = nb::none();  // rows without gaps, as kernels are made
+  result["strides"] = nb::none();  // row-major without padding
   result["version"] = 3;
-  result["stream"] = nb::none();  // nothing to wait for
+  result["stream"] = nb::none();  // no stream to synchronise with
   return result;
 }
 
@@ -186,8 +186,8 @@ nb::dict cuda_interface(const DeviceArray& array) {
 void bind_device_array(nb::module_& module) {
   nb::class_<DeviceArray>(module, "DeviceArray", R"(A matrix in the memory of a device, made by kernel(…, out="device").
 
-Machines take it where it lies. Other libraries do, too: torch.from_dlpack(k), cupy.asarray(k), jax.dlpack.from_dlpack(k)
-share its memory, which lives until the last of them lets it go. numpy() is a copy of the host.)")
+Machines use it without a copy. torch.from_dlpack(k), cupy.asarray(k) and jax.dlpack.from_dlpack(k) share its memory,
+which is freed with the last reference. numpy() copies it to host memory.)")
       .def_prop_ro(
           "shape", [](const DeviceArray& a) { return std::pair(a.matrix().rows(), a.matrix().cols()); },
           "Rows and columns.")
@@ -196,29 +196,30 @@ share its memory, which lives until the last of them lets it go. numpy() is a co
           [](const DeviceArray& a) {
             return nb::module_::import_("numpy").attr("dtype")(precision_text(a.matrix().precision()));
           },
-          "The dtype of its entries, as NumPy writes it.")
+          "NumPy dtype of the entries.")
       .def_prop_ro("ndim", [](const DeviceArray&) { return 2; })
       .def_prop_ro("nbytes", [](const DeviceArray& a) { return a.matrix().bytes(); })
       .def_prop_ro(
-          "device", [](const DeviceArray& a) { return a.engine().name(); }, "The back end that holds it: 'cuda:0'.")
+          "device", [](const DeviceArray& a) { return a.engine().name(); }, "Name of its back end, e.g. 'cuda:0'.")
       .def("numpy", &to_numpy, "A copy in host memory.")
       .def("__dlpack__", &to_dlpack, nb::kw_only(), "stream"_a.none() = nb::none(), "max_version"_a.none() = nb::none(),
            "dl_device"_a.none() = nb::none(), "copy"_a.none() = nb::none(),
-           "Its memory as a DLPack capsule. Work on it is done, whatever the stream.")
+           "DLPack capsule of its memory. All work on it has completed, for any stream.")
       .def("__dlpack_device__", &dlpack_device, "(2, N): CUDA device N.")
       .def_prop_ro("__cuda_array_interface__", &cuda_interface)
       .def("__array__",
            [](const DeviceArray& a, const nb::args&, const nb::kwargs&) -> nb::object {
              throw nb::type_error(
-                 fmt::format("a matrix on {} is no array of the host; numpy() copies it", a.engine().name()).c_str());
+                 fmt::format("a matrix on {} is not in host memory; numpy() copies it", a.engine().name()).c_str());
            })
       .def("__len__", [](const DeviceArray& a) { return a.matrix().rows(); })
       .def("__repr__", [](const DeviceArray& a) {
         return fmt::format("<DeviceArray: {} × {}, {}, {}>", a.matrix().rows(), a.matrix().cols(),
                            precision_text(a.matrix().precision()), a.engine().name());
       });
-  module.def("adopt", &adopt, "x"_a, "backend"_a, "A matrix of another library, where it lies on a device.");
-  module.def("hold", &hold, "k"_a, "backend"_a, "threads"_a.none(), "A matrix of the host in the memory of an engine.");
+  module.def("adopt", &adopt, "x"_a, "backend"_a, "Wraps a device matrix of another library without a copy.");
+  module.def("hold", &hold, "k"_a, "backend"_a, "threads"_a.none(),
+             "Copies a host matrix into the memory of an engine.");
 }
 
 }  // namespace widelimit::python

@@ -7,17 +7,17 @@
 
 namespace widelimit::python {
 
-/// A matrix in the memory of an engine, as Python holds it; copies share it.
+/// A matrix in the memory of an engine, held by Python; copies share ownership.
 class DeviceArray {
  public:
-  /// `engine` lives as long as the module; `owner` keeps what the matrix borrows.
+  /// `engine` must live as long as the module; `owner` keeps the borrowed memory of the matrix alive.
   DeviceArray(EngineMatrix matrix, const Engine& engine, std::shared_ptr<const void> owner = {});
 
   [[nodiscard]] const EngineMatrix& matrix() const;
-  /// The matrix, after all work on the device has ended: another library may have written to it.
+  /// Returns the matrix after it has synchronised the device, since another library may have written to it.
   [[nodiscard]] const EngineMatrix& settled() const;
   [[nodiscard]] const Engine& engine() const;
-  /// The same engine with so many threads of the host.
+  /// Returns the same engine with this number of host threads.
   [[nodiscard]] const Engine& engine(std::optional<int> threads) const;
 
  private:

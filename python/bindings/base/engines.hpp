@@ -12,8 +12,8 @@
 
 namespace widelimit::python {
 
-/// An engine with so many threads; kept for good, since objects that Python holds refer to it, and a device must not be
-/// closed after the runtime of CUDA, which ends before our static objects do.
+/// Returns the engine with this number of threads. Engines are cached and never freed: Python objects refer to them,
+/// and a device must not be closed after the CUDA runtime, which shuts down before our static objects are destroyed.
 [[nodiscard]] inline const Engine& engine_of(const std::string& backend, std::optional<int> threads) {
   static std::mutex guard;
   static auto& kept = *new std::map<std::pair<std::string, int>, std::unique_ptr<Engine>>;
@@ -23,17 +23,17 @@ namespace widelimit::python {
   return *engine;
 }
 
-/// The processor.
+/// Returns the CPU engine.
 [[nodiscard]] inline const Engine& processor(std::optional<int> threads) { return engine_of("cpu", threads); }
 
-/// The same with "threads" of named options.
+/// Returns the CPU engine with the option "threads".
 [[nodiscard]] inline const Engine& processor(const nanobind::dict& given) {
   std::optional<int> threads;
   AskedOptions(given).take("threads", threads);
   return processor(threads);
 }
 
-/// The engine of "backend", the processor without, and "threads" of named options.
+/// Returns the engine of the options "backend" (default: CPU) and "threads".
 [[nodiscard]] inline const Engine& engine_of(const nanobind::dict& given) {
   std::string backend = "cpu";
   std::optional<int> threads;

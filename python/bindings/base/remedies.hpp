@@ -7,7 +7,7 @@
 
 namespace widelimit::python {
 
-/// " (missing='drop', 'mean' or 'median')": the arguments by which Python carries remedies out.
+/// Returns the Python arguments for these remedies, e.g. " (missing='drop', 'mean' or 'median')".
 [[nodiscard]] std::string arguments_of(const std::vector<Remedy>& remedies);
 
 }  // namespace widelimit::python

@@ -10,8 +10,8 @@
 
 namespace widelimit::python {
 
-/// Makes long work interruptible by Ctrl-C: each report takes the interpreter lock for a moment and lets Python run its
-/// signal handlers, which is where KeyboardInterrupt, or whatever the user's own handler raises, comes from.
+/// Makes long work interruptible by Ctrl-C: each report acquires the interpreter lock and runs the signal handlers of
+/// Python, which raise KeyboardInterrupt, or the exception of the user's own handler.
 class SignalProgress final : public Progress {
  public:
   bool update(std::int64_t, std::int64_t, std::string_view) override {
@@ -21,7 +21,7 @@ class SignalProgress final : public Progress {
     return false;
   }
 
-  /// Throws what a signal handler raised, if one did.
+  /// Rethrows the exception of a signal handler, if any.
   void rethrow() const {
     if (raised_) std::rethrow_exception(raised_);
   }
@@ -30,7 +30,7 @@ class SignalProgress final : public Progress {
   std::exception_ptr raised_;
 };
 
-/// work(progress) without the interpreter lock; signals are heard at interruption points, too.
+/// Runs work(progress) without the interpreter lock; also handles signals at interruption points.
 template <typename Work>
 auto unlocked(const Work& work) {
   SignalProgress progress;

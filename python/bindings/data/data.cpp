@@ -25,7 +25,7 @@ nb::object samples_array(AnySamples values, const Shape& shape) {
   return as_array(std::move(values), {count, shape.height, shape.width, shape.channels});
 }
 
-/// Classes as integers, targets as reals, None where there are neither.
+/// Returns classes as integers, targets as floats, or None without labels.
 nb::object labels_array(Dataset& data) {
   if (data.outputs.rows() > 0) return as_array(std::move(data.outputs));
   if (!data.targets.empty()) return as_array(std::move(data.targets));
@@ -39,7 +39,7 @@ nb::tuple as_tuple(Dataset& data) {
   return nb::make_tuple(samples, labels, data.class_names);
 }
 
-/// The options of a request by their names in Python.
+/// Converts the options of Python to a request.
 DataRequest request_of(const nb::dict& asked) {
   DataRequest request;
   const AskedOptions options(asked);
@@ -85,7 +85,7 @@ nb::tuple load_new(const nb::dict& asked, const std::optional<std::string>& reme
   return nb::make_tuple(as_tuple(found.data), found.notes, origin.layout.feature_names());
 }
 
-/// ([(train, test), …], notes); rows are compared with the samples where their number is given.
+/// Returns ([(train, test), …], notes). Checks the rows against the samples if their number is given.
 nb::tuple folds(const std::string& path, std::optional<Index> samples, const std::vector<Index>& labels) {
   std::vector<SplitRows> found =
       unlocked([&](Progress* progress) { return read_folds(path, {.memory = {}, .progress = progress}); });
@@ -102,17 +102,18 @@ void bind_data(nb::module_& module) {
   using Values = SparseArray::List<double>;
   using Columns = SparseArray::List<std::int32_t>;
   using Offsets = SparseArray::List<std::int64_t>;
-  nb::class_<SparseArray>(module, "SparseSamples", "Sparse samples, a row each, on the arrays of a SciPy matrix.")
+  nb::class_<SparseArray>(module, "SparseSamples", "Sparse samples, one per row, on the arrays of a SciPy CSR matrix.")
       .def(nb::init<Values, Columns, Offsets, Index>(), "data"_a, "indices"_a, "indptr"_a, "columns"_a)
       .def_prop_ro("ndim", [](const SparseArray&) { return 2; })
       .def_prop_ro("shape", [](const SparseArray& x) { return nb::make_tuple(x.view().rows, x.view().cols); });
-  module.def("load", &load, "asked"_a,
-             "((x, y, class_names) of train, the same of test or None, notes, names of the features, origin as JSON); "
-             "options by name, None for a default.");
+  module.def(
+      "load", &load, "asked"_a,
+      "((x, y, class_names) of train, the same of test or None, notes, feature names, origin as JSON); options as "
+      "a dict, None for a default.");
   module.def("folds", &folds, "path"_a, "samples"_a.none(), "labels"_a,
-             "([(train, test), …], notes); rows are compared with the samples where their number is given.");
+             "([(train, test), …], notes); checks the rows against the samples if their number is given.");
   module.def("load_new", &load_new, "asked"_a, "origin"_a.none(), "classes"_a, "part"_a,
-             "((x, y, class_names), notes, names of the features), read as samples of this origin.");
+             "((x, y, class_names), notes, feature names), read with the layout of this origin.");
 }
 
 }  // namespace widelimit::python

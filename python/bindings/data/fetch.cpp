@@ -15,7 +15,7 @@ namespace widelimit::python {
 
 namespace {
 
-/// Passes reports on to a callable of Python, or none, and hears Ctrl-C and what the callable raises.
+/// Forwards reports to a Python callable, or None; handles Ctrl-C and exceptions of the callable.
 class CallingProgress final : public Progress {
  public:
   explicit CallingProgress(const nb::object& report) : report_(report) {}
@@ -32,7 +32,7 @@ class CallingProgress final : public Progress {
     }
   }
 
-  /// Throws what was raised, if anything was.
+  /// Rethrows the exception that was raised, if any.
   void rethrow() const {
     if (raised_) std::rethrow_exception(raised_);
   }
@@ -60,7 +60,7 @@ nb::list fetch(const std::vector<std::string>& names, const std::optional<std::s
       files = fetch_data(names, options);
     } catch (const Error& error) {
       if (error.code() == Code::interrupted) calling.rethrow();
-      // The library begins a file again where Python calls it so.
+      // For fetching, the argument of this remedy is force.
       if (error.remedies() != std::vector{Remedy::begin_again}) throw;
       throw Error(error.code(), std::string(error.what()) + " (force=True)");
     }

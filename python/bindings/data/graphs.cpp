@@ -48,7 +48,7 @@ GraphArray take(const GraphArray& x, const std::vector<Index>& chosen) {
   return {std::make_shared<Graphs>(gather_graphs(x.graphs->view(), chosen))};
 }
 
-/// All graphs of several sets, one after the other.
+/// Concatenates several sets of graphs.
 GraphArray join(const std::vector<GraphArray>& sets) {
   auto all = std::make_shared<Graphs>();
   for (const GraphArray& set : sets) {
@@ -73,7 +73,7 @@ GraphArray join(const std::vector<GraphArray>& sets) {
   return {std::move(all)};
 }
 
-/// (nodes, edges, neighbours, tags, features, width), from which `of_arrays` makes the graphs again.
+/// Returns (nodes, edges, neighbours, tags, features, width), the arguments of `of_arrays`.
 nb::tuple arrays_of(const GraphArray& x) {
   const Graphs& g = *x.graphs;
   return nb::make_tuple(as_array(std::vector<Index>(g.nodes)), as_array(std::vector<Index>(g.edges)),
@@ -98,7 +98,7 @@ GraphArray of_arrays(const std::vector<Index>& nodes, const std::vector<Index>& 
 }  // namespace
 
 void bind_graphs(nb::module_& module) {
-  nb::class_<GraphArray>(module, "GraphSamples", "Graphs as the library holds them.")
+  nb::class_<GraphArray>(module, "GraphSamples", "Graphs in the representation of the library.")
       .def("__len__", [](const GraphArray& x) { return x.apart ? x.graphs->node_count() : x.graphs->count(); })
       .def("__eq__", [](const GraphArray& a, const GraphArray& b) { return *a.graphs == *b.graphs; })
       .def_prop_ro("tagged", [](const GraphArray& x) { return x.graphs->tagged(); })
@@ -108,14 +108,14 @@ void bind_graphs(nb::module_& module) {
           [](const GraphArray& x) {
             return GraphArray{x.graphs, true};
           },
-          "Each node as a sample.")
-      .def("take", &take, "chosen"_a, "A copy of these graphs, by place.")
+          "The same graphs with each node as one sample.")
+      .def("take", &take, "chosen"_a, "A copy of the graphs at these indices.")
       .def("arrays", &arrays_of, "(nodes, edges, neighbours, tags, features, width).");
   module.def("make_graphs", &make, "parts"_a, "both_ends"_a,
-             "Graphs of (nodes, edges, tags or None, features or None) each.");
-  module.def("join_graphs", &join, "sets"_a, "All graphs of several sets.");
+             "Builds graphs from tuples (nodes, edges, tags or None, features or None).");
+  module.def("join_graphs", &join, "sets"_a, "Concatenates several sets of graphs.");
   module.def("graphs_of_arrays", &of_arrays, "nodes"_a, "edges"_a, "neighbours"_a, "tags"_a, "features"_a, "width"_a,
-             "What arrays() gave as graphs again.");
+             "Rebuilds graphs from the result of arrays().");
 }
 
 }  // namespace widelimit::python

@@ -29,7 +29,7 @@ namespace widelimit::python {
 
 namespace {
 
-/// What a file says of a network besides, as Python knows it.
+/// Returns the metadata that is stored with a network.
 NetworkNotes notes_of(const std::vector<std::string>& classes, bool channels_first,
                       const std::optional<std::string>& loss, const std::optional<std::string>& origin) {
   NetworkNotes notes;
@@ -40,7 +40,7 @@ NetworkNotes notes_of(const std::vector<std::string>& classes, bool channels_fir
   return notes;
 }
 
-/// Where checkpoints of a training go: a file, and the classes and layout that it tells.
+/// Checkpoint file: path, classes, channels_first, loss.
 using CheckpointFile = std::tuple<std::string, std::vector<std::string>, bool, std::string>;
 
 TrainedNetwork trained_on(const Network& network, const SampleArray& x, const Table& y,
@@ -64,7 +64,7 @@ TrainedNetwork trained_on(const Network& network, const SampleArray& x, const Ta
   });
 }
 
-/// Lists of the record by name; outputs as records × samples × outputs.
+/// Returns the lists of the record by name; outputs have shape records × samples × outputs.
 nb::dict record_of(const TrainedNetwork& trained) {
   const TrainingRecord& record = trained.record;
   const Index outputs = trained.architecture.output.size();
@@ -101,7 +101,7 @@ nb::tuple summary_of(const TrainedNetwork& trained) {
                         summary.seconds, summary.rate);
 }
 
-/// Weights on the memory of the trained network, which they keep alive; read-only.
+/// Returns a read-only array on the memory of the trained network; the array keeps the network alive.
 template <std::floating_point T>
 nb::object borrowed(const Values<T>& values, std::initializer_list<std::size_t> dims, const nb::object& owner) {
   const std::vector<std::size_t> shape(dims);
@@ -131,7 +131,7 @@ nb::object predicted_outputs(const TrainedNetwork& trained, const SampleArray& x
       [&](Progress* progress) { return predict_outputs(trained, view_samples(x), processor(threads), progress); }));
 }
 
-/// Samples of the shape that was trained on, in the network's precision.
+/// Returns the samples in the precision of the network. Throws Error{input} if their shape differs from training.
 template <std::floating_point T>
 Tensor<T> read_for(const TrainedNetwork& trained, const SampleArray& x) {
   const SampleView view = view_samples(x);
@@ -150,7 +150,7 @@ AnyMatrix ntk_of(const TrainedNetwork& trained, const Parameters<T>& parameters,
   return empirical_ntk(trained.architecture, parameters, left, read_for<T>(trained, *x2), options, engine);
 }
 
-/// A linearised network has the gradient of its start everywhere.
+/// Returns the weights at which gradients are taken: for a linearised network, always those at the start.
 const AnyParameters& tangent_point(const TrainedNetwork& trained, bool start) {
   return start || trained.linearised ? trained.start : trained.parameters;
 }
@@ -213,7 +213,7 @@ nb::tuple load_trained(const std::string& path) {
                         origin_text(saved.notes.origin));
 }
 
-/// Without columns where the loss has no probabilities.
+/// Returns a matrix without columns if the loss defines no probabilities.
 nb::object probabilities_of(const std::string& loss, const Table& outputs) {
   Matrix<double> copy(static_cast<Index>(outputs.shape(0)), static_cast<Index>(outputs.shape(1)), Content::unset);
   std::copy_n(outputs.data(), outputs.size(), copy.data());
@@ -227,7 +227,7 @@ nb::object targets_of(const Labels& labels, Index classes, const std::string& lo
 }  // namespace
 
 void bind_finite(nb::module_& module) {
-  nb::class_<TrainedNetwork>(module, "TrainedNetwork", "A network of finite width, trained.")
+  nb::class_<TrainedNetwork>(module, "TrainedNetwork", "A trained network of finite width.")
       .def_ro("network", &TrainedNetwork::network)
       .def_prop_ro("width", [](const TrainedNetwork& t) { return t.widths.hidden; })
       .def_prop_ro("outputs", [](const TrainedNetwork& t) { return t.architecture.output.size(); })
@@ -242,26 +242,26 @@ void bind_finite(nb::module_& module) {
       .def_ro("linearised", &TrainedNetwork::linearised)
       .def_prop_ro("regulariser", [](const TrainedNetwork& t) { return std::string(to_string(t.regulariser)); })
       .def_prop_ro("precision", [](const TrainedNetwork& t) { return std::string(to_string(t.precision())); });
-  module.def(
-      "train", &trained_on, "network"_a, "x"_a, "y"_a, "test"_a.none(), "test_y"_a.none(), "options"_a,
-      "checkpoint"_a.none(), "resume"_a.none(),
-      "A TrainedNetwork; options by name, None for a default; checkpoint: (path, classes, channels_first, loss).");
-  module.def("trained_record", &record_of, "trained"_a,
-             "What a training showed, by name; None for what does not exist.");
+  module.def("train", &trained_on, "network"_a, "x"_a, "y"_a, "test"_a.none(), "test_y"_a.none(), "options"_a,
+             "checkpoint"_a.none(), "resume"_a.none(),
+             "Returns a TrainedNetwork; options as a dict, None for a default; checkpoint: (path, classes, "
+             "channels_first, loss).");
+  module.def("trained_record", &record_of, "trained"_a, "The training record as a dict; None for absent entries.");
   module.def("trained_summary", &summary_of, "trained"_a, "(ending, message, steps, time, weights, seconds, rate).");
-  module.def("trained_weights", &weights_of, "trained"_a, "start"_a, "(w, b) of each layer, b None without bias.");
+  module.def("trained_weights", &weights_of, "trained"_a, "start"_a, "(w, b) of each layer; b is None without bias.");
   module.def("predict_outputs", &predicted_outputs, "trained"_a, "x"_a, "threads"_a.none(), "Outputs, n × outputs.");
   module.def("empirical_ntk", &ntk_matrix, "trained"_a, "x1"_a, "x2"_a.none(), "outputs"_a, "start"_a, "backend"_a,
-             "threads"_a.none(), "Empirical tangent kernel.");
+             "threads"_a.none(), "Empirical NTK matrix.");
   module.def("ntk_product", &ntk_vector, "trained"_a, "x1"_a, "x2"_a, "v"_a, "start"_a, "backend"_a, "threads"_a.none(),
-             "Empirical tangent kernel times a vector, without the matrix.");
+             "Matrix-free product of the empirical NTK with a vector.");
   module.def("save_network", &save_trained, "trained"_a, "path"_a, "classes"_a, "channels_first"_a, "loss"_a.none(),
-             "origin"_a.none(), "Writes a file of the network.");
+             "origin"_a.none(), "Writes a network file.");
   module.def("load_network", &load_trained, "path"_a,
              "(trained, classes, name of its scaling or None, channels_first, loss or None, origin as JSON).");
   module.def("network_probabilities", &probabilities_of, "loss"_a, "outputs"_a,
-             "Probabilities of classes by the loss of the training; without columns where it has none.");
-  module.def("class_targets", &targets_of, "labels"_a, "classes"_a, "loss"_a, "What a network is to give for classes.");
+             "Class probabilities for the training loss; without columns if the loss defines none.");
+  module.def("class_targets", &targets_of, "labels"_a, "classes"_a, "loss"_a,
+             "Target outputs of a network for classes.");
 }
 
 }  // namespace widelimit::python

@@ -6,7 +6,7 @@
 
 namespace widelimit::python {
 
-/// How to train, as Python gives it: by name; what is not there, or None, keeps the library's default.
+/// Converts a dict of training options. An option that is missing or None keeps the default of the library.
 [[nodiscard]] TrainOptions train_options(const nanobind::dict& given);
 
 }  // namespace widelimit::python

@@ -19,7 +19,7 @@ namespace {
 
 using Text = std::optional<std::string>;
 
-/// Options as Python gives them; what is None keeps the library's default.
+/// Options from Python; None keeps the default of the library.
 struct Asked {
   Text kind;
   Text precision;
@@ -36,7 +36,7 @@ struct Asked {
   [[nodiscard]] const Engine& engine() const { return engine_of(backend, threads); }
 };
 
-/// The fields of Gram in order, None in the place of a matrix that was not asked for.
+/// Returns the fields of Gram in order; a matrix that was not requested is None.
 nb::tuple grams(const Network& network, const SampleArray& x1, const std::optional<SampleArray>& x2, const Text& kind,
                 const Text& precision, const std::string& backend, std::optional<int> threads) {
   const Asked asked{kind, precision, backend, threads};
@@ -52,15 +52,14 @@ nb::tuple grams(const Network& network, const SampleArray& x1, const std::option
                         result.route, result.quadrature_error, result.seconds);
 }
 
-/// The same with matrices that stay on a device.
+/// Like grams, but the matrices stay on the device.
 nb::tuple device_grams(const Network& network, const SampleArray& x1, const std::optional<SampleArray>& x2,
                        const Text& kind, const Text& precision, const std::string& backend,
                        std::optional<int> threads) {
   const Asked asked{kind, precision, backend, threads};
   const EngineGram found = unlocked([&](Progress* progress) {
     if (device_matrices(asked.engine()) == nullptr) {
-      fail(Code::input,
-           "out='device' is for back ends with memory of their own, as cuda:0; {} works in that of the host",
+      fail(Code::input, "out='device' needs a back end with device memory, e.g. cuda:0; {} uses host memory",
            asked.engine().name());
     }
     const std::optional<SampleView> second = x2 ? std::optional(view_samples(*x2)) : std::nullopt;
@@ -116,20 +115,20 @@ std::string warning(double error, const Text& precision) {
 void bind_kernel(nb::module_& module) {
   module.def("gram", &grams, "network"_a, "x1"_a, "x2"_a.none(), "kind"_a.none(), "precision"_a.none(), "backend"_a,
              "threads"_a.none(),
-             "(nngp, ntk, symmetric, route, quadrature_error, seconds), None for a matrix that kind does not name.");
+             "(nngp, ntk, symmetric, route, quadrature_error, seconds); a matrix that kind does not request is None.");
   module.def("device_gram", &device_grams, "network"_a, "x1"_a, "x2"_a.none(), "kind"_a.none(), "precision"_a.none(),
-             "backend"_a, "threads"_a.none(), "The same with matrices that stay on a device.");
+             "backend"_a, "threads"_a.none(), "Like gram, but the matrices stay on the device.");
   module.def("diagonal", &diagonals, "network"_a, "x"_a, "precision"_a.none(), "backend"_a, "threads"_a.none(),
              "(diagonals of nngp and ntk, 2 × n; quadrature_error).");
   module.def("layer_contributions", &contributions, "network"_a, "x"_a, "precision"_a.none(), "backend"_a,
              "threads"_a.none(),
-             "(texts of the weight layers, what training each alone adds to the NTK, quadrature_error).");
+             "(texts of the weight layers, contribution of each layer to the NTK, quadrature_error).");
   module.def("sweep", &sweeps, "network"_a, "x"_a, "precision"_a.none(), "backend"_a, "threads"_a.none(),
-             "(NTK by depth and frozen layers, (L+1) × (L+1) × n × n; quadrature_error).");
+             "(NTK by depth and number of frozen layers, (L+1) × (L+1) × n × n; quadrature_error).");
   module.def("zero_kernel_warning", &zero_warning, "network"_a, "kind"_a.none(),
-             "What to tell the user of a network without trained layer, whose NTK is 0; empty otherwise.");
+             "Warning for a network without trained layers, whose NTK is 0; empty otherwise.");
   module.def("quadrature_warning", &warning, "error"_a, "precision"_a.none(),
-             "What to tell the user of such an error; empty where it is below what the precision promises.");
+             "Warning for this quadrature error; empty if it is below the guarantee of the precision.");
 }
 
 }  // namespace widelimit::python

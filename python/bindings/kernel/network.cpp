@@ -25,7 +25,7 @@ namespace {
 
 nb::module_ json_module() { return nb::module_::import_("json"); }
 
-/// Error{input} where an object has no JSON.
+/// Throws Error{input} if an object is not serialisable as JSON.
 std::string json_text(const nb::object& list) {
   try {
     return nb::cast<std::string>(json_module().attr("dumps")(list));
@@ -36,7 +36,7 @@ std::string json_text(const nb::object& list) {
   }
 }
 
-/// Text is read by the library, so that its errors give the position; anything else becomes text first.
+/// The library parses text itself, so that its errors give the position; other objects are serialised first.
 Network network_from_json(const nb::object& list) {
   const bool is_text = nb::isinstance<nb::str>(list);
   const auto text = is_text ? nb::cast<std::string>(list) : json_text(list);
@@ -47,7 +47,7 @@ Network network_from_json(const nb::object& list) {
   return Network::parse(text);
 }
 
-/// Text, a list of layers, or another network.
+/// Converts text, a list of layers, or another network.
 Network read_network(const nb::object& given) {
   if (nb::isinstance<nb::str>(given)) return Network::parse(nb::cast<std::string>(given));
   if (nb::isinstance<Network>(given)) return nb::cast<Network>(given);
@@ -62,7 +62,7 @@ std::string network_repr(const Network& network) {
   return fmt::format("Network({})", nb::repr(nb::cast(network.to_text())).c_str());
 }
 
-/// An image's shape as text "28x28x1", as a number of features, or as a tuple of up to three numbers.
+/// Converts an input shape: text "28x28x1", a number of features, or a tuple of up to three numbers.
 Shape read_shape(const nb::object& input) {
   if (nb::isinstance<nb::str>(input)) return parse_shape(nb::cast<std::string>(input));
   std::string text;
@@ -101,7 +101,7 @@ std::string exactness_name(const Network& network) {
   return {};
 }
 
-/// A Python callable, held by work that may drop it on any thread, or after the interpreter is gone.
+/// Returns a reference to a Python callable that can be released on any thread, or after the interpreter has shut down.
 std::shared_ptr<PyObject> hold(const nb::callable& function) {
   return {nb::callable(function).release().ptr(), [](PyObject* held) {
             if (!nb::is_alive()) return;
@@ -110,7 +110,7 @@ std::shared_ptr<PyObject> hold(const nb::callable& function) {
           }};
 }
 
-/// φ on points of its own: the callable may keep or change what it is given.
+/// Evaluates φ on a copy of the points, since the callable can keep or modify its argument.
 void call(nb::handle function, std::span<const double> x, std::span<double> y) {
   const nb::gil_scoped_acquire lock;
   auto points = std::make_unique<std::vector<double>>(x.begin(), x.end());
@@ -120,7 +120,7 @@ void call(nb::handle function, std::span<const double> x, std::span<double> y) {
   const nb::ndarray<nb::numpy, double, nb::ndim<1>> argument(data, {x.size()}, owner);
   using Values = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
   const auto values = nb::cast<Values>(function(argument));
-  if (values.size() != y.size()) fail(Code::input, "an activation gave {} values for {}", values.size(), y.size());
+  if (values.size() != y.size()) fail(Code::input, "an activation returned {} values for {}", values.size(), y.size());
   std::copy_n(values.data(), y.size(), y.begin());
 }
 
@@ -131,24 +131,24 @@ void bind_activation(nb::module_& module) {
         register_activation(
             name, [held = hold(function)](std::span<const double> x, std::span<double> y) { call(held.get(), x, y); });
       },
-      "name"_a, "function"_a, "Makes custom(name=…) mean this function of float64 vectors.");
+      "name"_a, "function"_a, "Registers this function of float64 vectors as custom(name=…).");
 }
 
 void bind_layer_shape(nb::module_& module) {
   nb::class_<LayerShape>(module, "LayerShape", "Grid of positions after one layer.")
-      .def_ro("place", &LayerShape::place, "Path of the layer, counted from 1: '3', or '3.branch.1'.")
+      .def_ro("place", &LayerShape::place, "Path of the layer, with indices from 1: '3', or '3.branch.1'.")
       .def_ro("layer", &LayerShape::layer, "The layer's text.")
       .def_ro("height", &LayerShape::height)
       .def_ro("width", &LayerShape::width)
-      .def_ro("nodes", &LayerShape::nodes, "True where there is one position for each node of a graph.")
+      .def_ro("nodes", &LayerShape::nodes, "True if there is one position for each node of a graph.")
       .def("__repr__", [](const LayerShape& shape) {
         return fmt::format("LayerShape({}: {}, {}×{})", shape.place, shape.layer, shape.height, shape.width);
       });
 }
 
-constexpr const char* network_doc = R"doc(A network without widths: an immutable value, read by every kernel.
+constexpr const char* network_doc = R"doc(A network architecture without widths; immutable.
 
-Written as text (layers in order, or a preset), or as the JSON list of its layers:
+Given as text (layers in order, or a preset), or as the JSON list of its layers:
 
 >>> import widelimit as wl
 >>> net = wl.Network("fc:2(w_std=1.4142)")
@@ -163,7 +163,7 @@ A layer with frozen=true keeps its initial weights: wl.Network("dense relu dense
 
 Networks can be compared, hashed, pickled and copied. presets() lists the presets.)doc";
 
-constexpr const char* from_json_doc = R"doc(A network from the JSON list of its layers, as Python values or as text.
+constexpr const char* from_json_doc = R"doc(Returns the network of a JSON list of layers (Python values or text).
 
 >>> import widelimit as wl
 >>> wl.Network.from_json([["dense", {"w_std": 1.5}], ["relu", {}], ["dense", {}]])
@@ -171,9 +171,10 @@ Network('dense(w_std=1.5) relu dense')
 >>> wl.Network.from_json('[["dense", {}]]')
 Network('dense'))doc";
 
-constexpr const char* shapes_doc = R"doc(Grid of positions after every layer, for an input of this shape.
+constexpr const char* shapes_doc = R"doc(Returns the grid of positions after every layer, for an input of this shape.
 
-input: '28x28x1', (28, 28, 1), (28, 28), or a number of features. InputError names a layer that does not fit.
+input: '28x28x1', (28, 28, 1), (28, 28), or a number of features. Raises InputError, with the layer, if a layer does
+not fit the input.
 
 >>> import widelimit as wl
 >>> for shape in wl.Network("conv relu avg_pool flatten dense").shapes((8, 8, 3)):
@@ -195,17 +196,18 @@ void bind_network(nb::module_& module) {
           "text"_a.none(), nb::sig("def __init__(self, text: str | list) -> None"))
       .def_static("from_json", &network_from_json, "list_or_text"_a, from_json_doc)
       .def("to_json", &network_to_json, nb::sig("def to_json(self) -> list"),
-           "The network as the JSON list of its layers, in Python values.")
+           "Returns the JSON list of the layers, as Python values.")
       .def(
           "shapes", [](const Network& self, const nb::object& input) { return infer_shapes(self, read_shape(input)); },
           "input"_a.none(), shapes_doc)
-      .def_prop_ro("reads_graphs", &reads_graphs, "True where samples are graphs, whose neighbours a layer sums over.")
-      .def_prop_ro("layers", &top_layers, "Text of each layer, a residual being one.")
+      .def_prop_ro("reads_graphs", &reads_graphs,
+                   "True if samples are graphs, i.e. a layer aggregates over neighbours.")
+      .def_prop_ro("layers", &top_layers, "Text of each top-level layer; a residual block is one layer.")
       .def_prop_ro(
           "layer_count", [](const Network& self) { return count_layers(self.layers); },
-          "Number of layers with those inside residuals, the residuals themselves included.")
+          "Number of layers, including residual blocks and the layers inside them.")
       .def_prop_ro("exactness", &exactness_name,
-                   "How the limit kernel is known: 'closed form', 'quadrature', or only by 'monte carlo'.")
+                   "How the limit kernel is computed: 'closed form', 'quadrature', or only by 'monte carlo'.")
       .def("__len__", [](const Network& self) { return self.layers.size(); })
       .def("__str__", &Network::to_text)
       .def("__repr__", &network_repr)
@@ -218,7 +220,7 @@ void bind_network(nb::module_& module) {
       [](const Network& network, Index height, Index width, Index channels) {
         return layout_warning(network, {height, width, channels});
       },
-      "network"_a, "height"_a, "width"_a, "channels"_a, "Why images look like N×C×H×W; empty where they do not.");
+      "network"_a, "height"_a, "width"_a, "channels"_a, "Warning if images look like N×C×H×W; empty otherwise.");
   module.def(
       "presets",
       [] {
@@ -229,7 +231,7 @@ void bind_network(nb::module_& module) {
         return usages;
       },
       nb::sig("def presets() -> dict[str, str]"),
-      R"doc(Every preset network with its arguments and their defaults, and what it is.
+      R"doc(Returns every preset network, with its arguments and their defaults, and its description.
 
 >>> import widelimit as wl
 >>> for usage, what in wl.presets().items():

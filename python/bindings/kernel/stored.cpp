@@ -21,7 +21,7 @@ namespace {
 
 using Text = std::optional<std::string>;
 
-/// What travels in the file: all that Python knows of how it came to be.
+/// Returns the settings that are stored in the file.
 nlohmann::ordered_json settings_of(const std::vector<Network>& networks, const GramFileOptions& options,
                                    const std::string& kind, const std::string& backend) {
   nlohmann::ordered_json settings{{"widelimit", version()}};
@@ -37,7 +37,7 @@ nlohmann::ordered_json settings_of(const std::vector<Network>& networks, const G
   return settings;
 }
 
-/// Names of the matrices, and the error that quadrature left in them.
+/// Returns the names of the matrices and their quadrature error.
 nb::tuple store(const std::string& path, const std::vector<Network>& networks, const SampleArray& x1,
                 const std::optional<SampleArray>& x2, const std::string& kind, const Text& precision,
                 const std::string& backend, std::optional<int> threads, const Text& memory,
@@ -63,7 +63,7 @@ nb::tuple store(const std::string& path, const std::vector<Network>& networks, c
 void bind_stored(nb::module_& module) {
   module.def("store_gram", &store, "path"_a, "networks"_a, "x1"_a, "x2"_a.none(), "kind"_a, "precision"_a.none(),
              "backend"_a, "threads"_a.none(), "memory"_a.none(), "resume"_a.none(),
-             "Computes kernels into an HDF5 file; (names of the matrices in it, quadrature_error).");
+             "Computes kernels into an HDF5 file; returns (names of the matrices, quadrature_error).");
   nb::class_<GramFile>(module, "StoredGram", "A Gram matrix in an HDF5 file.")
       .def(nb::init<const std::string&, const Text&>(), "path"_a, "name"_a.none())
       .def_prop_ro("name", [](const GramFile& gram) { return printable(gram.name()); })
@@ -82,7 +82,7 @@ void bind_stored(nb::module_& module) {
           [](const GramFile& gram, Index row, Index col, Index rows, Index cols) {
             return as_array(unlocked([&](Progress*) { return gram.read(row, col, rows, cols); }));
           },
-          "row"_a, "col"_a, "rows"_a, "cols"_a, "The block of that size at (row, col).");
+          "row"_a, "col"_a, "rows"_a, "cols"_a, "The block of size rows × cols at (row, col).");
 }
 
 }  // namespace widelimit::python

@@ -85,7 +85,7 @@ nb::dict row_of(ComparedKernel row, bool best) {
   return found;
 }
 
-/// (rows, best first; name of the paired test; folds; notes; quadrature error).
+/// Returns (rows, best first; name of the paired test; folds; notes; quadrature error).
 nb::tuple compare(const std::vector<std::string>& kernels, const std::vector<NamedNetwork>& networks,
                   const SampleArray& x, const std::optional<Labels>& labels, Index classes,
                   const std::optional<Numbers>& values, const std::optional<SampleArray>& x_test,
@@ -139,7 +139,7 @@ nb::tuple compare(const std::vector<std::string>& kernels, const std::vector<Nam
 void bind_compare(nb::module_& module) {
   module.def("compare", &compare, "kernels"_a, "networks"_a, "x"_a, "labels"_a.none(), "classes"_a, "values"_a.none(),
              "x_test"_a.none(), "test_labels"_a.none(), "test_values"_a.none(), "weights"_a.none(), "options"_a,
-             "(rows, test, folds, notes, quadrature error) of kernels on the same folds.");
+             "(rows, test, folds, notes, quadrature error) of kernels compared on the same folds.");
 }
 
 }  // namespace widelimit::python

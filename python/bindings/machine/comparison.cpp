@@ -27,7 +27,7 @@ nb::object classical(const std::string& kernel, const SampleArray& x1, const std
   }));
 }
 
-/// (nngp, nngp_error, ntk, ntk_error), None in the place of what was not asked for.
+/// Returns (nngp, nngp_error, ntk, ntk_error); ntk and ntk_error are None if not requested.
 nb::tuple monte_carlo(const Network& network, const SampleArray& x1, const std::optional<SampleArray>& x2,
                       std::optional<Index> width, std::optional<Index> draws, std::optional<std::uint64_t> seed,
                       std::optional<bool> ntk, const std::string& backend, std::optional<int> threads) {

@@ -53,14 +53,16 @@ nb::tuple joint_posterior(const GaussianProcess& process, const DenseArray& k, c
 }  // namespace
 
 void bind_gaussian_process(nb::module_& module) {
-  nb::class_<GaussianProcess>(module, "GaussianProcess", "A factor of K + σ²I and what follows from it.")
+  nb::class_<GaussianProcess>(module, "GaussianProcess",
+                              "A Gaussian process posterior, from a factorisation of K + σ²I.")
       .def("fitted", &fitted, "(alpha, summary, log marginal likelihood of each output).")
-      .def("posterior", &posterior, "k"_a, "diagonal"_a, "(mean, variance) of K(test, train) and K(x, x).")
+      .def("posterior", &posterior, "k"_a, "diagonal"_a,
+           "(mean, variance) from K(test, train) and the diagonal K(x, x).")
       .def("joint_posterior", &joint_posterior, "k"_a, "own"_a,
-           "(mean, variance, covariance) of K(test, train) and K(test, test).");
+           "(mean, variance, covariance) from K(test, train) and K(test, test).");
   module.def("gaussian_process", &make_process, "k"_a, "targets"_a, "noise"_a.none(), "threads"_a.none(),
              "check_definite"_a.none(),
-             "The Gaussian process of covariance K given targets, a column for each output.");
+             "The Gaussian process with covariance K, conditioned on targets; one column per output.");
 }
 
 }  // namespace widelimit::python

@@ -22,7 +22,7 @@ namespace widelimit::python {
 
 namespace {
 
-/// A kernel of Python's as a matrix of the engine: itself, or a copy that Python will own.
+/// A kernel from Python as an engine matrix: in place, or a copy that Python will own.
 class Written {
  public:
   Written(const DenseArray& k, bool overwrite, const Engine& engine) {
@@ -41,7 +41,7 @@ class Written {
     matrix_ = *engine.algebra().over(view_of(*copy_));
   }
   [[nodiscard]] EngineMatrix& matrix() { return matrix_; }
-  /// None where Python has it already.
+  /// Returns None if the matrix was overwritten in place.
   [[nodiscard]] nb::object array() && { return copy_ ? as_array(std::move(*copy_)) : nb::none(); }
 
  private:
@@ -53,7 +53,7 @@ nb::object inertia_tuple(const Inertia& inertia) {
   return nb::make_tuple(inertia.negative, inertia.zero, inertia.positive);
 }
 
-/// (train or None, test or None, fitted part, dictionary of what became known).
+/// Returns (train or None, test or None, dict of results).
 nb::tuple label_aware(const DenseArray& k, const Labels& labels, Index classes, const std::optional<DenseArray>& k_test,
                       const std::optional<SampleArray>& x, const std::optional<SampleArray>& x_test,
                       const std::optional<Numbers>& test_diagonal, const nb::object& features, bool overwrite,
@@ -102,7 +102,7 @@ nb::object inertia_of(const KernelArray& k, std::optional<int> threads) {
   }));
 }
 
-/// λ·Z added to the kernel of new samples with those of a machine.
+/// Returns K(x_test, x) + λ·Z for new samples.
 nb::object added(const LabelAware& aware, const DenseArray& k, const SampleArray& x, const SampleArray& x_test,
                  const nb::object& features, const std::string& backend, std::optional<int> threads) {
   const Engine& engine = engine_of(backend, threads);
@@ -164,7 +164,7 @@ LabelAware copy_of(const LabelAware& aware) {
 }
 
 void bind_label_aware(nb::module_& module) {
-  nb::class_<LabelAware>(module, "LabelAware", "The label-aware part of a kernel, as new samples need it.")
+  nb::class_<LabelAware>(module, "LabelAware", "The label-aware part of a kernel, for evaluation on new samples.")
       .def_prop_ro("method", [](const LabelAware& a) { return std::string(to_string(a.method)); })
       .def_ro("lam", &LabelAware::lambda)
       .def_ro("ratio", &LabelAware::ratio)
@@ -174,7 +174,7 @@ void bind_label_aware(nb::module_& module) {
             const auto* regression = std::get_if<PairRegression>(&a.estimate);
             return regression != nullptr ? regression->own : std::vector<std::string>();
           },
-          "Names of the pair features of the caller that it was fitted with.")
+          "Names of the user-defined pair features of the fit.")
       .def("__getstate__", &state_of)
       .def("__setstate__", [](LabelAware& aware, const std::pair<std::string, Table>& state) {
         const MatrixView<const double> view = view_of(state.second);
@@ -184,15 +184,15 @@ void bind_label_aware(nb::module_& module) {
       });
   module.def("label_aware_kernel", &label_aware, "k"_a, "labels"_a, "classes"_a, "k_test"_a.none(), "x"_a.none(),
              "x_test"_a.none(), "test_diagonal"_a.none(), "features"_a.none(), "overwrite"_a, "options"_a,
-             "(train, test, dictionary of what was learned); None for kernels that were overwritten or not given.");
+             "(train, test, dict of results); None for kernels that were overwritten or not given.");
   module.def("add_label_aware", &added, "aware"_a, "k"_a, "x"_a, "x_test"_a, "features"_a.none(), "backend"_a,
-             "threads"_a.none(), "The kernel of new samples with the label-aware part.");
+             "threads"_a.none(), "Adds the label-aware part to the kernel of new samples.");
   module.def(
       "require_pair_features",
       [](const LabelAware* aware, const nb::object& features) {
         require_pair_functions(aware, CalledFeatures(features).get());
       },
-      "aware"_a.none(), "features"_a.none(), "An error unless these are the pair features of the kernel.");
+      "aware"_a.none(), "features"_a.none(), "Raises an error unless these are the pair features of the kernel.");
   module.def("inertia", &inertia_of, "k"_a, "threads"_a.none(),
              "Numbers of negative, zero and positive eigenvalues of a symmetric matrix.");
 }

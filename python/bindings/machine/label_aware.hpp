@@ -6,17 +6,17 @@
 
 namespace widelimit::python {
 
-/// Options by name: method, target, ratio, psd, distortion, seed.
+/// Converts the options method, target, ratio, psd, distortion and seed. Throws Error if one is invalid.
 [[nodiscard]] LabelAwareOptions label_aware_options(const nanobind::dict& given);
 
-/// Pair features that Python computes: None, or (call, names), where call(left, right) of two blocks of samples gives
-/// an array features × left × right of float64. Made and destroyed with the interpreter lock, called without it.
+/// Pair features computed by Python: None, or (call, names), where call(left, right) of two blocks of samples returns
+/// a float64 array features × left × right. Constructed and destroyed with the interpreter lock, called without it.
 class CalledFeatures {
  public:
   explicit CalledFeatures(const nanobind::object& given);
   CalledFeatures(const CalledFeatures&) = delete;
   CalledFeatures& operator=(const CalledFeatures&) = delete;
-  /// Null where there are none.
+  /// Returns nullptr without pair features.
   [[nodiscard]] const PairFunctions* get() const { return functions_.count() > 0 ? &functions_ : nullptr; }
 
  private:

@@ -32,7 +32,7 @@ void take_range(const AskedOptions& asked, const char* name, ParameterRange& ran
 
 nb::tuple triple(const ProcessParameters& p) { return nb::make_tuple(p.w_std, p.b_std, p.noise); }
 
-/// (value, gradient, quadrature error, summary).
+/// Returns (value, gradient, quadrature error, summary).
 nb::tuple likelihood_of(const Network& network, const SampleArray& x, const Table& targets, const nb::dict& given) {
   const AskedOptions asked(given);
   MarginalLikelihoodOptions options;
@@ -49,7 +49,7 @@ nb::tuple likelihood_of(const Network& network, const SampleArray& x, const Tabl
                         found.quadrature_error, as_tuple(found.summary));
 }
 
-/// (network, parameters, value, gradient, starts, quadrature error, summary).
+/// Returns (network, parameters, value, gradient, starts, quadrature error, summary).
 nb::tuple optimum_of(const Network& network, const SampleArray& x, const Table& targets, const nb::dict& given) {
   const AskedOptions asked(given);
   LikelihoodSearchOptions options;
@@ -86,7 +86,7 @@ nb::tuple optimum_of(const Network& network, const SampleArray& x, const Table& 
 
 void bind_likelihood(nb::module_& module) {
   module.def("marginal_likelihood", &likelihood_of, "network"_a, "x"_a, "targets"_a, "options"_a,
-             "(value, gradient, quadrature error, summary) of the Gaussian process of a network.");
+             "(value, gradient, quadrature error, summary) of the log marginal likelihood of a network.");
   module.def("optimise_marginal_likelihood", &optimum_of, "network"_a, "x"_a, "targets"_a, "options"_a,
              "(network, parameters, value, gradient, starts, quadrature error, summary).");
   module.def(
@@ -94,7 +94,7 @@ void bind_likelihood(nb::module_& module) {
       [](const Network& network, double w_std, double b_std) {
         return with_std(network, {w_std, b_std});
       },
-      "network"_a, "w_std"_a, "b_std"_a, "The network with these in all its weight layers.");
+      "network"_a, "w_std"_a, "b_std"_a, "The network with these standard deviations in all weight layers.");
 }
 
 }  // namespace widelimit::python

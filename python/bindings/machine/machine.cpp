@@ -23,7 +23,7 @@ namespace {
 
 using Text = std::optional<std::string>;
 
-/// Options as Python gives them; what is None keeps the library's default.
+/// Options from Python; None keeps the default of the library.
 struct Asked {
   std::string machine;
   std::optional<double> lambda;
@@ -51,7 +51,7 @@ struct Asked {
   }
 };
 
-/// (scheme, (alpha, bias, summary), sigmoids).
+/// Returns (scheme, (alpha, bias, summary), sigmoids).
 nb::tuple named(FittedMachine trained) {
   return nb::make_tuple(std::string(to_string(trained.scheme)), as_tuple(std::move(trained.fit)),
                         as_rows(trained.calibration));
@@ -76,8 +76,8 @@ nb::tuple values(const KernelArray& k, const Table& targets, const std::string& 
   }));
 }
 
-/// A machine fitted to samples: ((scheme, (alpha, bias, summary), sigmoids), quadrature error, label-aware part or
-/// None). Labels where there are classes, targets where there are none.
+/// Fits a machine to samples: labels for classification, targets for regression. Returns ((scheme, (alpha, bias,
+/// summary), sigmoids), quadrature error, label-aware part or None).
 nb::tuple samples(const Network& network, const SampleArray& x, const std::optional<Labels>& labels, Index count,
                   const std::optional<Table>& targets, const std::string& machine, std::optional<double> lambda,
                   std::optional<double> epsilon, std::optional<bool> bias, const Text& scheme,
@@ -120,7 +120,7 @@ nb::object decisions(const Table& alpha, const Numbers& bias, const KernelArray&
     if (const auto* dense = std::get_if<DenseArray>(&k)) return decision(fit, view_kernel(*dense));
     const auto& held = std::get<DeviceArray>(k);
     Matrix<double> outputs = decision(fit, held.settled(), held.engine());
-    // An entry that is not finite reaches every output of its row, whatever the coefficients.
+    // A non-finite entry propagates to every output of its row, whatever the coefficients.
     const auto numbers = std::span(outputs.data(), usize(outputs.rows() * outputs.cols()));
     if (!std::all_of(numbers.begin(), numbers.end(), [](double g) { return std::isfinite(g); })) {
       fail(Code::input, "K(test, train) on {} has entries that are not finite", held.engine().name());
@@ -141,7 +141,7 @@ nb::object probabilities(const std::string& machine, const std::string& scheme, 
   }));
 }
 
-/// Weights of the samples, those of their classes included: balanced, or one for each class.
+/// Returns sample weights times class weights; class weights are balanced, or one per class in `each`.
 nb::object weights_of(const std::string& machine, const Labels& labels, Index count, const std::optional<Numbers>& each,
                       const std::optional<Numbers>& weights) {
   MachineOptions options;
@@ -159,10 +159,10 @@ void bind_machine(nb::module_& module) {
   module.def("train_classes", &classes, "k"_a, "labels"_a, "classes"_a, "machine"_a, "lam"_a.none(), "bias"_a.none(),
              "scheme"_a.none(), "weights"_a.none(), "tolerance"_a.none(), "threads"_a.none(), "probability"_a.none(),
              "check_definite"_a.none(),
-             "(scheme, (alpha, bias, summary), sigmoids) of a machine for labels 0 … classes − 1.");
+             "(scheme, (alpha, bias, summary), sigmoids) of a classifier for labels 0 … classes − 1.");
   module.def("train_values", &values, "k"_a, "targets"_a, "machine"_a, "lam"_a.none(), "epsilon"_a.none(),
              "bias"_a.none(), "weights"_a.none(), "tolerance"_a.none(), "threads"_a.none(), "check_definite"_a.none(),
-             "(scheme, (alpha, bias, summary), None) of a machine for numbers, a column for each target.");
+             "(scheme, (alpha, bias, summary), None) of a regressor, one column per target.");
   module.def("fit_samples", &samples, "network"_a, "x"_a, "labels"_a.none(), "classes"_a, "targets"_a.none(),
              "machine"_a, "lam"_a.none(), "epsilon"_a.none(), "bias"_a.none(), "scheme"_a.none(), "weights"_a.none(),
              "tolerance"_a.none(), "probability"_a.none(), "solver"_a.none(), "kind"_a.none(), "precision"_a.none(),
@@ -170,11 +170,12 @@ void bind_machine(nb::module_& module) {
              "((scheme, (alpha, bias, summary), sigmoids), quadrature error, label-aware part or None) of a machine on "
              "the kernel of a network.");
   module.def("sample_weights", &weights_of, "machine"_a, "labels"_a, "classes"_a, "each"_a.none(), "weights"_a.none(),
-             "Weights of the samples with those of their classes, balanced where `each` is None.");
-  module.def("decisions", &decisions, "alpha"_a, "bias"_a, "k"_a, "Outputs on new points, of K(test, train).");
-  module.def("classes_of", &predicted, "scheme"_a, "classes"_a, "outputs"_a, "Number of the class of each row.");
+             "Sample weights times class weights; the latter are balanced if `each` is None.");
+  module.def("decisions", &decisions, "alpha"_a, "bias"_a, "k"_a, "Outputs on new points, from K(test, train).");
+  module.def("classes_of", &predicted, "scheme"_a, "classes"_a, "outputs"_a,
+             "Index of the predicted class of each row.");
   module.def("probabilities", &probabilities, "machine"_a, "scheme"_a, "classes"_a, "sigmoids"_a.none(), "outputs"_a,
-             "Probability of each class, of the outputs of a logistic or calibrated machine.");
+             "Class probabilities, from the outputs of a logistic or calibrated machine.");
 }
 
 }  // namespace widelimit::python

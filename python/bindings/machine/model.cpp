@@ -75,7 +75,7 @@ nb::object decisions_of(const Model& model, const SampleArray& x, const nb::obje
   }));
 }
 
-/// (mean, variance, covariance or None).
+/// Returns (mean, variance, covariance or None).
 nb::tuple posterior_of(const Model& model, PosteriorFactor& factor, const SampleArray& x, bool covariance,
                        const std::string& backend, std::optional<int> threads) {
   Posterior found = unlocked([&](Progress* progress) {
@@ -132,7 +132,7 @@ nb::dict load(const std::string& path) {
 }  // namespace
 
 void bind_model(nb::module_& module) {
-  nb::class_<Model>(module, "Model", "A fitted machine with the samples that support it.")
+  nb::class_<Model>(module, "Model", "A fitted machine with its support samples.")
       .def_prop_ro("machine", [](const Model& m) { return std::string(to_string(m.machine)); })
       .def_prop_ro("scheme", [](const Model& m) { return std::string(to_string(m.scheme)); })
       .def_ro("classes", &Model::classes)
@@ -162,17 +162,17 @@ void bind_model(nb::module_& module) {
             m.origin = parse_origin_text(text);
             m.validate();
           },
-          "How its samples were read and split, as JSON.");
+          "How the samples were read and split, as JSON.");
   module.def("make_model", &make, "network"_a, "kind"_a, "precision"_a.none(), "support"_a, "machine"_a, "scheme"_a,
              "classes"_a, "lam"_a, "epsilon"_a, "bias"_a, "alpha"_a, "offsets"_a, "sigmoids"_a.none(), "record"_a,
-             "posterior"_a, "channels_first"_a, "A model of its parts, checked.");
+             "posterior"_a, "channels_first"_a, "Builds and validates a model from its parts.");
   module.def(
       "set_label_aware",
       [](Model& model, const LabelAware& aware) {
         model.label_aware = copy_of(aware);
         model.validate();
       },
-      "model"_a, "aware"_a, "Lets the model add the label-aware part to its kernel.");
+      "model"_a, "aware"_a, "Sets the label-aware part of the kernel of the model.");
   module.def(
       "set_scaling",
       [](Model& model, const Numbers& shift, const Numbers& scale) {
@@ -180,24 +180,24 @@ void bind_model(nb::module_& module) {
                                std::vector<double>(scale.data(), scale.data() + scale.size()));
         model.validate();
       },
-      "model"_a, "shift"_a, "scale"_a, "Lets the model see (x − shift)/scale of the samples x that it is given.");
-  module.def("save_model", &save, "path"_a, "model"_a, "Writes a model file, complete or not at all.");
+      "model"_a, "shift"_a, "scale"_a, "Makes the model standardise its input x to (x − shift)/scale.");
+  module.def("save_model", &save, "path"_a, "model"_a, "Writes a model file atomically.");
   module.def(
       "read_model",
       [](const std::string& path) {
         return unlocked([&](Progress* progress) { return load_model(path, {std::nullopt, progress}); });
       },
-      "path"_a, "The model of a file.");
+      "path"_a, "Reads a model file.");
   module.def("model_decisions", &decisions_of, "model"_a, "x"_a, "pair_features"_a.none(), "backend"_a,
              "threads"_a.none(), "Outputs, n × outputs.");
-  nb::class_<PosteriorFactor>(module, "PosteriorFactor", "Keeps the factor of a model's posterior.")
+  nb::class_<PosteriorFactor>(module, "PosteriorFactor", "Caches the factorisation for the posterior of a model.")
       .def(nb::init<>())
       .def_prop_ro("factorisations", &PosteriorFactor::factorisations);
   module.def("model_posterior", &posterior_of, "model"_a, "factor"_a, "x"_a, "covariance"_a, "backend"_a,
              "threads"_a.none(), "(mean, variance, covariance or None) of a model with a posterior.");
-  module.def("model_classes", &told_classes, "model"_a, "decisions"_a, "Number of the class of each row.");
-  module.def("model_probabilities", &probabilities_of, "model"_a, "decisions"_a, "Probability of each class.");
-  module.def("load_model", &load, "path"_a, "What a model file holds, checked.");
+  module.def("model_classes", &told_classes, "model"_a, "decisions"_a, "Index of the predicted class of each row.");
+  module.def("model_probabilities", &probabilities_of, "model"_a, "decisions"_a, "Class probabilities.");
+  module.def("load_model", &load, "path"_a, "Reads and validates a model file; returns its contents as a dict.");
 }
 
 }  // namespace widelimit::python

@@ -18,7 +18,8 @@ namespace {
 
 using Text = std::optional<std::string>;
 
-/// (points, best, best_classifier); a point is ((alpha, bias, summary), left_out, loo_error, loo_misclassified).
+/// Returns (points, best, best_classifier); points are ((alpha, bias, summary), left_out, loo_error,
+/// loo_misclassified).
 nb::tuple ridge(const KernelArray& k, const Table& targets, const Numbers& lambdas, std::optional<bool> bias,
                 const std::optional<Numbers>& weights, std::optional<int> threads) {
   RidgePath path = unlocked([&](Progress* progress) {
@@ -45,7 +46,7 @@ SvmLoss loss_of(const std::string& machine) {
     case Machine::svm2:
       return SvmLoss::squared_hinge;
     default:
-      fail(Code::usage, "{} has no path of support vector machines; choose svm or svm2", machine);
+      fail(Code::usage, "no regularisation path for machine {}; choose svm or svm2", machine);
   }
 }
 
@@ -66,7 +67,7 @@ std::vector<Fit> fit_path(const GramMatrix& k, std::span<const Index> labels, In
   return svm_path(k, {signs.data(), labels.size()}, lambdas, options, loss);
 }
 
-/// (scheme, [(alpha, bias, summary) of each λ]).
+/// Returns (scheme, [(alpha, bias, summary) of each λ]).
 nb::tuple svm(const KernelArray& k, const Labels& labels, Index classes, const Numbers& lambdas,
               const std::string& machine, std::optional<bool> bias, const Text& scheme,
               const std::optional<Numbers>& weights, std::optional<double> tolerance, std::optional<int> threads,

@@ -20,7 +20,7 @@ namespace {
 
 using Text = std::optional<std::string>;
 
-/// ((alpha, bias, summary), decisions on the samples, residual after each iteration).
+/// Returns ((alpha, bias, summary), decisions on the samples, residual after each iteration).
 nb::tuple ridge_network(const Network& network, const SampleArray& x, const Table& targets,
                         std::optional<double> lambda, std::optional<bool> bias, const std::optional<Numbers>& weights,
                         std::optional<double> tolerance, std::optional<Index> rank, const Text& memory,
@@ -48,7 +48,7 @@ void bind_ridge_network(nb::module_& module) {
   module.def("ridge_network", &ridge_network, "network"_a, "x"_a, "targets"_a, "lam"_a.none(), "bias"_a.none(),
              "weights"_a.none(), "tolerance"_a.none(), "rank"_a.none(), "memory"_a.none(), "kind"_a.none(),
              "precision"_a.none(), "backend"_a, "threads"_a.none(),
-             "((alpha, bias, summary), decisions, residuals) of ridge without the Gram matrix.");
+             "((alpha, bias, summary), decisions, residuals) of matrix-free ridge regression.");
 }
 
 }  // namespace widelimit::python

@@ -27,7 +27,7 @@ nb::dict numbers(const Table& targets, const Table& predicted) {
   return found;
 }
 
-/// (support, predicted, precision, recall, F1) of each class.
+/// Returns (support, predicted, precision, recall, F1) of each class.
 nb::list each_class(const ClassScores& scores) {
   nb::list list;
   for (const ClassScore& one : scores.classes) {
@@ -36,7 +36,7 @@ nb::list each_class(const ClassScores& scores) {
   return list;
 }
 
-/// (samples, confidence, accuracy) of each bin that has samples.
+/// Returns (samples, confidence, accuracy) of each non-empty bin.
 nb::list each_bin(const ProbabilityScores& scores) {
   nb::list list;
   for (const ReliabilityBin& bin : scores.bins) {
@@ -75,9 +75,9 @@ nb::dict classes(const Labels& labels, const Labels& predicted, const std::vecto
 }  // namespace
 
 void bind_scores(nb::module_& module) {
-  module.def("value_scores", &numbers, "targets"_a, "predicted"_a, "Scores of numbers, a column for each target.");
+  module.def("value_scores", &numbers, "targets"_a, "predicted"_a, "Regression scores, one column per target.");
   module.def("class_scores", &classes, "labels"_a, "predicted"_a, "names"_a, "probabilities"_a.none(),
-             "decisions"_a.none(), "bins"_a.none(), "Scores of classes 0 … len(names) − 1.");
+             "decisions"_a.none(), "bins"_a.none(), "Classification scores of classes 0 … len(names) − 1.");
 }
 
 }  // namespace widelimit::python
