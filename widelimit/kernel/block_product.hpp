@@ -4,11 +4,12 @@
 
 #include <algorithm>
 
-/// K·v of a symmetric matrix of which a block at a time lies on the engine: each block above the diagonal serves both
-/// halves.
+/// K·v of a symmetric matrix that is evaluated block by block: each block above the diagonal contributes to both
+/// triangles.
 namespace widelimit {
 
-/// visit(rows, cols) for the blocks of a pair of ranges, those on and above the diagonal where the ranges are the same.
+/// Calls visit(rows, cols) for all blocks of a pair of ranges; only those on and above the diagonal if the ranges are
+/// equal.
 template <typename Visit>
 void each_block(Range rows, Range cols, Index edge, const Visit& visit) {
   for (Index r = rows.begin; r < rows.end; r += edge) {
@@ -18,7 +19,7 @@ void each_block(Range rows, Range cols, Index edge, const Visit& visit) {
   }
 }
 
-/// out[rows] += block·v[cols] and, unless the block lies on the diagonal, out[cols] += blockᵀ·v[rows].
+/// out[rows] += block·v[cols] and, for an off-diagonal block, out[cols] += blockᵀ·v[rows].
 void add_block_product(const Algebra& algebra, const EngineMatrix& block, Range rows, Range cols,
                        MatrixView<const double> v, MatrixView<double> out);
 

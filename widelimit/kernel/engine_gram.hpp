@@ -7,21 +7,21 @@
 
 namespace widelimit {
 
-/// A Gram matrix that stays where the engine works, and how it was computed: as Gram.
+/// A Gram matrix in the memory of the engine, with the same metadata as Gram.
 struct EngineGram {
-  EngineMatrix nngp;  ///< empty unless asked for
-  EngineMatrix ntk;   ///< empty unless asked for
+  EngineMatrix nngp;  ///< empty unless requested
+  EngineMatrix ntk;   ///< empty unless requested
   bool symmetric = false;
   std::string route;
   double quadrature_error = 0.0;
   double seconds = 0.0;
 
-  /// As Gram says.
+  /// See Gram::semidefinite.
   [[nodiscard]] bool semidefinite() const { return symmetric && quadrature_error <= 1e-12; }
 };
 
-/// Kernel of x1 with itself, or of every sample of x1 with every sample of x2. Error{resource} where the memory of the
-/// engine does not hold it.
+/// Returns the kernel of x1 with itself, or of every sample of x1 with every sample of x2. Throws Error{resource} if it
+/// does not fit into the memory of the engine.
 [[nodiscard]] EngineGram engine_gram(const Network& network, const SampleView& x1, const std::optional<SampleView>& x2,
                                      const GramOptions& options, const Engine& engine);
 

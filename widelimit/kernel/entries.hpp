@@ -6,17 +6,17 @@
 
 namespace widelimit {
 
-/// The first things to look at in a matrix.
+/// Summary statistics of the entries of a matrix.
 struct Entries {
   Index rows = 0;
   Index cols = 0;
   double smallest = 0;
   double largest = 0;
   double mean = 0;
-  std::optional<double> trace;  ///< where it is square
+  std::optional<double> trace;  ///< only if the matrix is square
 };
 
-/// O(rows·cols). Error{numerical} names the first entry that is not finite.
+/// Throws Error{numerical} naming the first entry that is not finite.  O(rows·cols).
 [[nodiscard]] Entries summarise(const AnyMatrix& matrix);
 
 }  // namespace widelimit

@@ -7,8 +7,8 @@
 
 namespace widelimit {
 
-/// Running mean and root of the summed squared deviations, entry by entry: Welford's recursion, its square root taken
-/// by hypot so that kernels near the ends of the range do not overflow on the way.
+/// Running mean and root of the sum of squared deviations of each entry by Welford's recursion. The root is updated
+/// with hypot, so that kernels near the limits of float64 do not overflow in intermediate results.
 class EntryMoments {
  public:
   EntryMoments(Index rows, Index cols) : mean_(rows, cols), root_(rows, cols) {}
@@ -17,9 +17,9 @@ class EntryMoments {
 
   [[nodiscard]] Index count() const { return count_; }
   [[nodiscard]] const Matrix<double>& mean() const { return mean_; }
-  /// Standard error of the mean of entry i, of two values at least.
+  /// Standard error of the mean of entry i; needs at least two values.
   [[nodiscard]] double error(Index i) const;
-  /// Hands over the mean and its standard error; the first pair of which either is not finite, if any.
+  /// Moves out the mean and its standard error; returns the first pair for which either is not finite, if any.
   std::optional<std::pair<Index, Index>> finish(Matrix<double>& mean, Matrix<double>& error);
 
  private:

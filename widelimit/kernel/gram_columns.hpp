@@ -10,20 +10,19 @@
 
 namespace widelimit {
 
-/// Columns of a Gram matrix, or of the part of it that belongs to some of the samples, in host memory and in T: for
-/// solvers that move one variable at a time. Where the host may look at the matrix in that precision, whole columns are
-/// its rows and nothing is copied, and those of a part are put together when first asked for and kept while there is
-/// room, or at once where the part is small. Where it may not look, as into the memory of a device, all columns are
-/// fetched at once if there is room for them, since each journey takes as long as some ten thousand numbers; else one
-/// at a time.
+/// Columns of a Gram matrix, or of a submatrix, in host memory as T, for solvers that update one variable at a time.
+/// If the host can address the matrix in that precision, full columns are its rows and are not copied; columns of a
+/// submatrix are gathered on first access and cached within the memory limit, or gathered at once if the submatrix is
+/// small. If the host cannot address it (device memory), all columns are fetched in one transfer if they fit, since the
+/// latency of a transfer equals the time of about 10⁴ numbers; else one at a time.
 template <std::floating_point T>
 class GramColumns {
  public:
   static constexpr std::size_t usual_room = std::size_t{1} << 30;
 
   explicit GramColumns(const GramMatrix& k, std::size_t room = usual_room) : GramColumns(k, {}, room) {}
-  /// Rows and columns `chosen`, or all where it is empty; at most about `room` bytes are kept, half as much more where
-  /// that holds all columns and is an eighth of the free memory at most.
+  /// Rows and columns `chosen`, all if empty. Caches at most about `room` bytes, or 1.5·`room` if that holds all
+  /// columns and is at most an eighth of the free memory.
   GramColumns(const GramMatrix& k, std::vector<Index> chosen, std::size_t room)
       : k_(k),
         diagonal_(k.diagonal()),
@@ -44,7 +43,7 @@ class GramColumns {
     if (in_place_.rows == 0 && !chosen_.empty()) whole_.resize(usize(k.samples()));
     prepare(room);
   }
-  /// Rows and columns `chosen` of another, which must outlive this one.
+  /// Rows and columns `chosen` of another object, which must outlive this one.
   GramColumns(GramColumns& from, std::vector<Index> chosen, std::size_t room)
       : k_(from.k_), diagonal_(from.diagonal_), from_(&from), chosen_(std::move(chosen)), size_(std::ssize(chosen_)) {
     prepare(room);
@@ -53,11 +52,11 @@ class GramColumns {
   GramColumns& operator=(const GramColumns&) = delete;
 
   [[nodiscard]] Index size() const { return size_; }
-  /// Entry (k, k) without a column being fetched.
+  /// Entry (k, k); does not fetch a column.
   [[nodiscard]] double diagonal(Index k) const {
     return from_ != nullptr ? from_->diagonal(chosen_[usize(k)]) : diagonal_[usize(sample(k))];
   }
-  /// Column k; it stays where it is until the column after next is asked for.
+  /// Column k; the pointer stays valid until the second next call.
   [[nodiscard]] const T* column(Index k) {
     if (fetched_.rows() > 0) return fetched_.view().row(k);
     if (from_ == nullptr && chosen_.empty() && in_place_.rows > 0) return in_place_.row(k);
@@ -76,7 +75,7 @@ class GramColumns {
   }
 
  private:
-  /// Bytes up to which a part costs less than keeping account of its columns.
+  /// Submatrices up to this many bytes are copied at once, which costs less than a column cache.
   static constexpr std::size_t small_part = std::size_t{1} << 15;
 
   [[nodiscard]] Index sample(Index k) const { return chosen_.empty() ? k : chosen_[usize(k)]; }
@@ -112,7 +111,7 @@ class GramColumns {
     }
     for (const auto& [first, count] : runs_) to = std::copy_n(from + first, count, to);
   }
-  /// In turn, but never the column handed out last.
+  /// Round robin, but never the slot returned last.
   Index free_slot() {
     if (std::ssize(owner_) < slots_) {
       owner_.push_back(-1);
@@ -127,17 +126,17 @@ class GramColumns {
   }
 
   GramMatrix k_;
-  std::span<const double> diagonal_;  ///< of all of K, which the handle keeps
+  std::span<const double> diagonal_;  ///< diagonal of the full K, owned by the handle
   GramColumns* from_ = nullptr;
-  MatrixView<const T> in_place_{};  ///< no rows where the host may not look
-  Matrix<T> fetched_;               ///< all columns, where they were fetched at once
-  std::vector<Index> chosen_;       ///< empty for all
+  MatrixView<const T> in_place_{};  ///< empty if the host cannot address the matrix
+  Matrix<T> fetched_;               ///< all columns, if they were fetched at once
+  std::vector<Index> chosen_;       ///< empty for all samples
   Index size_ = 0;
-  std::vector<Index> slot_;   ///< of each column, −1 where it is not kept
-  std::vector<Index> owner_;  ///< of each slot
+  std::vector<Index> slot_;   ///< slot of each column, −1 if not cached
+  std::vector<Index> owner_;  ///< column of each slot
   std::vector<std::unique_ptr<T[]>> kept_;
-  std::vector<std::pair<Index, Index>> runs_;  ///< of consecutive samples: the first, and how many
-  std::vector<T> whole_;                       ///< a column on its way into a part
+  std::vector<std::pair<Index, Index>> runs_;  ///< runs of consecutive samples: first sample, length
+  std::vector<T> whole_;                       ///< scratch: a full column, before its entries are gathered
   Index slots_ = 0;
   Index next_ = 0;
   Index last_ = -1;

@@ -5,11 +5,11 @@
 
 namespace widelimit {
 
-/// Shapes agree and every value is a finite number: what a kernel can be asked of. Error{input} names the sample.
+/// Throws Error{input} naming the sample if shapes disagree or a value is not finite.
 void check_samples(const SampleView& x);
 void check_same_shape(const SampleView& x1, const SampleView& x2);
 
-/// Two sets of samples that are to be compared: both dense, or both sparse, a copy of one where they differ.
+/// Two sets of samples in one storage format: if one is dense and the other sparse, the dense one is copied to sparse.
 class SameKind {
  public:
   SameKind(const SampleView& x1, const SampleView& x2);
@@ -25,7 +25,7 @@ class SameKind {
   SparseMatrix copy_;
 };
 
-/// What a recipe must write for a kind.
+/// Outputs of a recipe that a kind requires.
 [[nodiscard]] RecipeOutputs recipe_outputs(Kind kind);
 
 }  // namespace widelimit

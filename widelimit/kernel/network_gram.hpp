@@ -8,19 +8,19 @@
 namespace widelimit {
 
 struct NetworkGramOptions {
-  Kind kind = Kind::ntk;  ///< one of the two
+  Kind kind = Kind::ntk;  ///< ntk or nngp, not both
   Precision precision = Precision::f32;
-  /// Bytes for loaded samples and tiles under way. Where not all samples fit at once, they are loaded in panels anew
-  /// for each product.
+  /// Bytes for loaded samples and tiles in flight. If not all samples fit at once, they are reloaded in panels for each
+  /// product.
   std::size_t memory = std::size_t{2} << 30;
-  Progress* progress = nullptr;  ///< while diagonal and columns are computed; products take their own
+  Progress* progress = nullptr;  ///< for the computation of diagonal and columns; products take their own
 
   void validate() const;
 };
 
-/// The Gram matrix of a network on samples, computed block by block for each product and never stored: each block above
-/// the diagonal serves both halves. Entries are those of `gram` in that precision, sums are float64. Samples,
-/// engine and progress must outlive it.  O(n²/2·steps + n² columns) for each product.
+/// Gram matrix of a network on samples, recomputed block by block for each product and never stored; each block above
+/// the diagonal contributes to both triangles. Entries equal those of `gram` in that precision, sums are float64.
+/// Samples, engine and progress must outlive it.  O(n²/2·steps + n² columns) per product.
 [[nodiscard]] GramMatrix network_gram(const Network& network, const SampleView& x, const NetworkGramOptions& options,
                                       const Engine& engine);
 

@@ -7,11 +7,11 @@
 #include <memory>
 #include <optional>
 
-/// One way over a Gram matrix, whatever becomes of its entries: kept in memory (gram.cpp), multiplied and forgotten
-/// (network_gram.cpp), or written to a file (file/file_sink.cpp).
+/// Iteration over a Gram matrix by panels of samples, shared by the computations that keep the entries in memory
+/// (gram.cpp), multiply them and discard them (network_gram.cpp), or write them to a file (file/file_sink.cpp).
 namespace widelimit {
 
-/// What is computed: a recipe on x1 with itself, or on every sample of x1 with every sample of x2.
+/// A recipe applied to x1 with itself, or to every sample of x1 with every sample of x2.
 struct GramTask {
   const Recipe* recipe = nullptr;
   SampleView x1;
@@ -20,23 +20,24 @@ struct GramTask {
 
   [[nodiscard]] bool symmetric() const { return !x2; }
   [[nodiscard]] const SampleView& columns() const { return x2 ? *x2 : x1; }
-  /// That are computed: half of a symmetric matrix.
+  /// Number of computed pairs: one triangle of a symmetric matrix.
   [[nodiscard]] Index pairs() const {
     return symmetric() ? x1.count() * (x1.count() + 1) / 2 : x1.count() * x2->count();
   }
 };
 
-/// Consecutive samples, loaded by the engine when they are first asked for. A handle: copies share what is loaded.
+/// A range of consecutive samples, loaded by the engine on first access. A handle: copies share the loaded data.
 class Panel {
  public:
   Panel(const GramTask& task, const SampleView& samples, Range range, const Engine& engine);
 
   [[nodiscard]] Range range() const { return range_; }
-  /// Samples of the data set as samples of the panel.
+  /// Converts indices of the data set to indices of the panel.
   [[nodiscard]] Range within(Range samples) const { return {samples.begin - range_.begin, samples.end - range_.begin}; }
-  /// `after` is called on the calling thread from time to time while they are loaded; it stops that by throwing.
+  /// Loads the samples on the first call. `after` is called repeatedly on the calling thread during loading and can
+  /// cancel it by throwing.
   const Loaded& loaded(const std::function<void(Index done)>& after = {}) const;
-  /// Outputs × samples, of each with itself; `after` as for loaded.
+  /// Outputs × samples: kernel of each sample with itself; `after` as for loaded().
   MatrixView<const double> diagonal(const std::function<void(Index done)>& after = {}) const;
 
  private:
@@ -45,17 +46,17 @@ class Panel {
   std::shared_ptr<Samples> samples_;
 };
 
-/// Visits a Gram matrix by pairs of panels. The task's recipe, its samples and the engine must outlive it.
+/// Iterates over a Gram matrix by pairs of panels. The recipe of the task, its samples and the engine must outlive it.
 class Traversal {
  public:
-  /// Error{usage} where the engine cannot run the recipe.
+  /// Throws Error{usage} if the engine cannot run the recipe.
   Traversal(const GramTask& task, const PanelPlan& plan, const Engine& engine);
 
   using Visit = std::function<void(const Panel& rows, const Panel& cols)>;
-  /// Pairs of panels that cover the matrix, of a symmetric one the part on and above the diagonal: rows stay while
-  /// columns pass. Errors{numerical} of a visit say where its panels begin.
+  /// Visits pairs of panels that cover the matrix, or its upper triangle if it is symmetric; a row panel stays loaded
+  /// while column panels change. Adds the offsets of the panels to an Error{numerical} thrown by a visit.
   void each_pair(const Visit& visit) const;
-  /// The panels of x1.
+  /// Visits the panels of x1.
   void each_panel(const std::function<void(const Panel& rows)>& visit) const;
 
  private:
@@ -64,10 +65,10 @@ class Traversal {
   GramTask task_;
   PanelPlan plan_;
   const Engine& engine_;
-  std::optional<Panel> whole_;  ///< of a symmetric matrix where all samples fit: kept for the next time
+  std::optional<Panel> whole_;  ///< single panel of a symmetric matrix if all samples fit; cached between traversals
 };
 
-/// Everything at once.
+/// Plan with all samples in one panel.
 [[nodiscard]] PanelPlan one_panel(const GramTask& task);
 
 }  // namespace widelimit

@@ -7,13 +7,13 @@
 
 namespace widelimit {
 
-/// The angle between two vectors, kept so that digits survive near 0 and near π.
+/// Angle between two vectors, in a representation that keeps full relative accuracy near 0 and near π.
 struct Angle {
   double cosine = 0.0;
   double sine = 1.0;                           ///< ≥ 0
   double supplement = std::numbers::pi / 2.0;  ///< π − θ
 
-  /// From 1 − |cos θ| and the sign of cos θ: the form without cancellation.
+  /// From 1 − |cos θ| and the sign of cos θ, without cancellation.
   [[nodiscard]] static Angle from_distance(double one_minus_abs_cosine, bool acute);
 };
 
@@ -22,8 +22,8 @@ struct Angle {
 /// With c = cos θ, J_n = A_n(c)·sin θ + B_n(c)·(π − θ); the polynomials are those of rectified monomials
 /// [recipe/rectified_monomial.hpp].
 ///
-/// For obtuse angles the two parts cancel (J_n = O((π−θ)^{2n+1})), so there Cho & Saul's integral, whose integrand is
-/// positive, is summed by Gauss–Legendre instead:
+/// For obtuse angles the two terms cancel (J_n = O((π−θ)^{2n+1})); there the integral of Cho & Saul, whose integrand is
+/// positive, is evaluated by Gauss–Legendre quadrature:
 ///   J_n = n!·(sin θ)^{2n+1} ∫₀^{π/2} (cos ψ)ⁿ / (1 − c·cos ψ)^{n+1} dψ.
 class ArccosineKernel {
  public:

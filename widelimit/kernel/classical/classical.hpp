@@ -26,17 +26,18 @@ struct ClassicalKernel {
   Index degree = 3;             ///< polynomial, arccosine (0 … 8)
   bool operator==(const ClassicalKernel&) const = default;
 
-  /// "rbf", "rbf(gamma=0.5)", "polynomial(degree=2, offset=1)", …; Error{input} says what was expected.
+  /// Parses "rbf", "rbf(gamma=0.5)", "polynomial(degree=2, offset=1)", …; throws Error{input} stating what was
+  /// expected.
   [[nodiscard]] static ClassicalKernel parse(std::string_view text);
   [[nodiscard]] std::string to_text() const;
-  /// Error{input} where an argument that counts is outside its range.
+  /// Throws Error{input} if a parameter of this kernel is out of range.
   void validate() const;
 };
 
-/// Kernel of every sample of x1 with every sample of x2; where x2 is absent, of x1 with itself, exactly symmetric at
-/// half the work.  O(n₁·n₂·d). Rows are scaled by powers of two first, so that products of 1e±150 neither overflow
-/// nor vanish; a value too large for the precision is Error{numerical} that names the pair. A zero row stands at a
-/// right angle to every row (arccosine). On a device the products are its work, the rest is the processor's.
+/// Kernel of every sample of x1 with every sample of x2; without x2, of x1 with itself, exactly symmetric at half the
+/// cost.  O(n₁·n₂·d). Rows are first scaled by powers of two, so that products of 1e±150 neither overflow nor
+/// underflow; throws Error{numerical} naming the pair if a value overflows the precision. A zero row is orthogonal to
+/// every row (arccosine). On a device, the engine computes the inner products and the CPU the rest.
 [[nodiscard]] AnyMatrix classical_gram(const ClassicalKernel& kernel, const SampleView& x1,
                                        const std::optional<SampleView>& x2, Precision precision,
                                        const Engine& engine = all_processors(), Progress* progress = nullptr);

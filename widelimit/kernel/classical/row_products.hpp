@@ -9,13 +9,13 @@ namespace widelimit {
 
 struct ClassicalKernel;
 
-/// Who computes a classical kernel, in words.
+/// Description of the method that computes a classical kernel.
 [[nodiscard]] std::string classical_route(const ClassicalKernel& kernel, bool sparse, const Engine& engine);
 
-/// Edge of the tiles of a classical kernel: small enough for the caches of a processor, large enough for a device.
+/// Tile edge of a classical kernel: small enough for the caches of a CPU, large enough for a device.
 [[nodiscard]] Index classical_tile_edge(const Engine& engine);
 
-/// Inner products of scaled rows, a tile at a time in host memory: of the processor, for sparse rows.
+/// Inner products of scaled rows, one tile at a time in host memory; this version is for sparse rows, on the CPU.
 template <typename Rows>
 class RowProducts {
  public:
@@ -27,7 +27,7 @@ class RowProducts {
   const Rows& x2_;
 };
 
-/// Dense rows are sent to an engine with memory of its own once, and multiplied there in float64.
+/// Dense rows are copied once to an engine with its own memory and multiplied there in float64.
 template <>
 class RowProducts<ScaledRows> {
  public:
@@ -37,7 +37,7 @@ class RowProducts<ScaledRows> {
  private:
   const ScaledRows& x1_;
   const ScaledRows& x2_;
-  const Algebra* algebra_;  ///< null where the processor multiplies
+  const Algebra* algebra_;  ///< null if the CPU multiplies
   EngineMatrix first_;
   EngineMatrix second_;
 };

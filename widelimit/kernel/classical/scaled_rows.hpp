@@ -8,7 +8,7 @@
 
 namespace widelimit {
 
-/// One sample as the classical kernels read it: x = 2^exponent · unit, the largest |unit_k| in [½, 1).
+/// One scaled sample: x = 2^exponent · unit, the largest |unit_k| in [½, 1).
 struct ScaledRow {
   const double* values;  ///< x itself
   const double* unit;
@@ -17,7 +17,7 @@ struct ScaledRow {
   Index size;
 };
 
-/// The same of a sparse sample.
+/// The same for a sparse sample.
 struct SparseRow {
   SparseView::Row values;
   SparseView::Row unit;
@@ -25,11 +25,11 @@ struct SparseRow {
   double square;
 };
 
-/// Samples in double, beside a copy scaled row by row by a power of two (exact): inner products of scaled rows lie
-/// within ±d whatever the scale of the data.
+/// Samples in double, with a copy of each row scaled by a power of two (exact): inner products of scaled rows lie
+/// within ±d for any scale of the data.
 class ScaledRows {
  public:
-  /// Error{input} names the sample and the feature that is not finite, or rows that do not fit their shape.
+  /// Throws Error{input} naming the sample and the feature that is not finite, or if rows do not match their shape.
   ScaledRows(const SampleView& samples, std::string_view name);
   [[nodiscard]] Index count() const { return values_.rows(); }
   [[nodiscard]] Index size() const { return values_.cols(); }
@@ -48,7 +48,7 @@ class ScaledRows {
   std::vector<double> squares_;
 };
 
-/// The same of sparse samples, and of dense ones that meet them.
+/// The same for sparse samples, and for dense ones that are compared with sparse ones.
 class SparseRows {
  public:
   SparseRows(const SampleView& samples, std::string_view name);
@@ -66,7 +66,7 @@ class SparseRows {
   std::vector<double> squares_;
 };
 
-/// ‖x−x'‖² = 2^(2·exponent)·value, by subtraction before squaring; differences are scaled by the largest of them.
+/// ‖x−x'‖² = 2^(2·exponent)·value, by subtraction before squaring; differences are scaled by the largest one.
 struct ScaledSquare {
   double value;
   int exponent;
@@ -77,7 +77,7 @@ struct ScaledSquare {
 /// ‖x−x'‖₁.
 [[nodiscard]] double absolute_distance(const ScaledRow& p, const ScaledRow& q);
 [[nodiscard]] double absolute_distance(const SparseRow& p, const SparseRow& q);
-/// 2^−exponent of it, by numbers as much smaller: where the sum would overflow.
+/// 2^−exponent·‖x−x'‖₁, with the terms scaled before the sum; avoids overflow.
 [[nodiscard]] double absolute_distance(const ScaledRow& p, const ScaledRow& q, int exponent);
 [[nodiscard]] double absolute_distance(const SparseRow& p, const SparseRow& q, int exponent);
 

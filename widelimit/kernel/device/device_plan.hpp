@@ -2,15 +2,15 @@
 
 #include "widelimit/kernel/traverse.hpp"
 
-/// What of a Gram matrix an engine with memory of its own holds at once.
+/// Memory planning of a Gram matrix for an engine with its own memory.
 namespace widelimit {
 
-/// Whether the matrices of all outputs fit into the memory of the engine, beside the samples; true where it works in
-/// that of the host.
+/// Whether the matrices of all outputs and the samples fit into the memory of the engine; true if the engine uses host
+/// memory.
 [[nodiscard]] bool fits_engine(const GramTask& task, const Engine& engine);
 
-/// Samples that the engine may hold while tiles of that edge pass through it, as PanelNeeds::most; 0 where all fit.
-/// Error{resource} says how much memory the least takes, and how much there is.
+/// Returns how many samples can be loaded while tiles of that edge are processed (see PanelNeeds::most); 0 if all fit.
+/// Throws Error{resource} with the minimal and the available memory.
 [[nodiscard]] Index most_loaded(const GramTask& task, Index edge, const Engine& engine);
 
 }  // namespace widelimit

@@ -11,7 +11,7 @@
 
 namespace widelimit {
 
-/// Pairs of samples that are done: counted by any thread, reported by the calling one.
+/// Progress in pairs of samples: add() is thread-safe, tell() reports on the calling thread.
 class PairProgress {
  public:
   PairProgress(Progress* progress, Index total) : ticker_(progress, total, "pairs"), total_(total) {}
@@ -25,7 +25,7 @@ class PairProgress {
   std::atomic<Index> done_ = 0;
 };
 
-/// First statistics of entries, gathered as they pass.
+/// Statistics of the entries, accumulated while tiles are written.
 struct EntryCount {
   double smallest = std::numeric_limits<double>::infinity();
   double largest = -std::numeric_limits<double>::infinity();
@@ -35,29 +35,29 @@ struct EntryCount {
   void add(const EntryCount& other);
 };
 
-/// One network on one pair of sample sets: what is computed, and where it goes.
+/// One network on one pair of sample sets, and its destination in the file.
 struct FileTask {
   GramTask gram;
-  std::size_t first_matrix = 0;  ///< of the file; one for each output of the recipe
-  std::uint64_t number = 0;      ///< among the tasks of the file
+  std::size_t first_matrix = 0;  ///< index in the file; one matrix per output of the recipe
+  std::uint64_t number = 0;      ///< index among the tasks of the file
 
-  /// Edge of its tiles.
+  /// Edge of the tiles.
   [[nodiscard]] Index edge(const Engine& engine) const {
     return gram_tile_edge(gram.x1.count(), gram.columns().count(), engine.kernels().tile_edge(*gram.recipe));
   }
   /// Tiles of a pair of panels.
   [[nodiscard]] std::vector<Tile> tiles(Range rows, Range cols, const Engine& engine) const;
-  /// Number of a tile, the same whatever the panels.
+  /// Identifier of a tile, independent of the panels.
   [[nodiscard]] std::uint64_t key(const Tile& tile) const;
   [[nodiscard]] Index pairs(const Tile& tile) const {
     return gram.symmetric() ? tile.upper_pairs() : tile.rows.size() * tile.cols.size();
   }
-  /// Bytes of the tiles that are under way at once.
+  /// Bytes of the tiles in flight.
   [[nodiscard]] std::size_t tile_bytes(const Engine& engine) const;
 };
 
-/// Computes the tiles of a task that are not in the file yet, checks those that are, and returns the statistics of
-/// each of its matrices.
+/// Computes the tiles of a task that are missing in the file, verifies the checksums of the others, and returns the
+/// statistics of each matrix.
 [[nodiscard]] std::vector<EntryCount> write_tiles(const FileTask& task, const PanelPlan& plan, const Engine& engine,
                                                   GramWriter& file, PairProgress& progress);
 

@@ -8,11 +8,11 @@
 
 namespace widelimit {
 
-/// The name of the one matrix that a request computes: "ntk", "nngp" or "kernel".
+/// Name of the single matrix that a request computes: "ntk", "nngp" or "kernel".
 [[nodiscard]] std::string gram_name(const KernelRequest& request);
 
-/// A stored kernel that belongs to a request and its samples. Error{input} where it is of another network, of other
-/// samples, or of another size.
+/// Opens a stored kernel and checks that it belongs to a request and its samples. Throws Error{input} if its network,
+/// samples or size differ.
 [[nodiscard]] GramFile open_known_gram(const std::string& path, const std::string& name, Index rows, Index cols,
                                        const KernelRequest& request, const DataOrigin& origin);
 

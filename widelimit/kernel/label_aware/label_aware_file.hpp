@@ -13,7 +13,7 @@
 
 namespace widelimit {
 
-/// Θ in a file: of the training samples "name", and, where `test`, of test samples with them "test_name".
+/// Θ in a file: the training kernel is "name", the test × train kernel, if `test`, is "test_name".
 struct StoredKernel {
   std::filesystem::path path;
   std::string name = "ntk";
@@ -22,29 +22,28 @@ struct StoredKernel {
 
 struct LabelAwareFileOptions {
   LabelAwareOptions aware;
-  /// Bytes for strips and tiles of the matrices; absent: half of what the machine has left.
+  /// Limit in bytes for strips and tiles of the matrices; absent: half of the available memory.
   std::optional<std::size_t> memory;
   Existing existing = Existing::refuse;
   Progress* progress = nullptr;
-  nlohmann::ordered_json settings = nlohmann::ordered_json::object();  ///< travel in the file
-  std::vector<NamedArray> beside;                                      ///< small arrays for the same file, as labels
+  nlohmann::ordered_json settings = nlohmann::ordered_json::object();  ///< stored in the file
+  std::vector<NamedArray> beside;  ///< small arrays stored in the same file, e.g. labels
 };
 
-/// What went into the file.
+/// Summary of a written file.
 struct LabelAwareFileSummary {
-  LabelAwareKernels made;  ///< without a repair
+  LabelAwareKernels made;  ///< without a spectrum repair
   std::vector<GramFileSummary::Matrix> matrices;
-  bool complete_before = false;  ///< nothing was left to do
+  bool complete_before = false;  ///< nothing had to be computed
   double seconds = 0;
   double pairs = 0;       ///< written by this run
-  double pairs_kept = 0;  ///< that an earlier run had finished
+  double pairs_kept = 0;  ///< written by previous runs
 };
 
-/// make_label_aware from a Gram matrix in a file into another file, "label_aware" and, with `theta.test`,
-/// "test_label_aware", tile by tile: neither need fit into memory. Entries are those of make_label_aware on float64
-/// matrices, bit for bit, after any number of interruptions, too: what is learned is learned again by a run that
-/// resumes, and its tiles go on where they ended (see GramWriter). Error{usage} for methods and repairs of the spectrum
-/// that need the whole matrix.
+/// make_label_aware from a Gram matrix in a file to another file, as "label_aware" and, if `theta.test`,
+/// "test_label_aware", tile by tile; neither matrix needs to fit into memory. Entries equal those of make_label_aware
+/// on float64 matrices bitwise, also after interruptions: a resumed run repeats the fit and continues with the missing
+/// tiles (see GramWriter). Throws Error{usage} for methods and spectrum repairs that need the whole matrix.
 LabelAwareFileSummary write_label_aware(const std::filesystem::path& path, const StoredKernel& theta,
                                         const PairSources& sources, std::span<const Index> labels, Index classes,
                                         const LabelAwareFileOptions& options, const Engine& engine);

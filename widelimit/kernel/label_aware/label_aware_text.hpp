@@ -6,14 +6,14 @@
 
 namespace widelimit {
 
-/// A fitted label-aware part as files hold it: JSON, and principal directions with their centre as the last row, which
-/// have no rows where there are none.
+/// Serialised form of a LabelAware: JSON, and the principal directions with their centre as the last row, an empty
+/// matrix if there are none.
 struct LabelAwareText {
   nlohmann::ordered_json json;
   Matrix<double> directions;
 };
 [[nodiscard]] LabelAwareText label_aware_text(const LabelAware& aware);
-/// Error{input} where it is not one, or damaged.
+/// Throws Error{input} if the data are invalid or damaged.
 [[nodiscard]] LabelAware parse_label_aware(const nlohmann::ordered_json& json, const Matrix<double>& directions);
 
 }  // namespace widelimit

@@ -8,39 +8,39 @@
 
 namespace widelimit {
 
-/// Extremes of the entries of a Gram matrix, and the sum of their magnitudes.
+/// Minimum and maximum of the entries of a Gram matrix, and the sum of their magnitudes.
 struct KernelRange {
   double least = 0;
   double largest = 0;
   double magnitude = 0;
 };
-/// Error{input} where all entries are 0.
+/// Throws Error{input} if all entries are 0.
 [[nodiscard]] KernelRange kernel_range(const GramMatrix& kernel, Progress* progress);
 
-/// Kernel regression on Θ; of H⁻¹yyᵀH⁻¹ where `inverse`.
+/// Kernel regression on Θ; with target H⁻¹yyᵀH⁻¹ if `inverse`.
 [[nodiscard]] PairSmoother fit_smoother(const GramMatrix& kernel, const KernelRange& range,
                                         std::span<const Index> labels, PairTarget target, bool inverse,
                                         Progress* progress);
 
-/// Least squares on features of pairs, over all of them or a sketch of them. `keep`, where given, is the Gram matrix
-/// itself: without a sketch its lower triangle becomes ‖x − x'‖₁ of the pairs.
+/// Least squares on features of pairs, over all pairs or a sketch of them. `keep`, if given, is the Gram matrix itself:
+/// without a sketch, its lower triangle is overwritten by ‖x − x'‖₁ of the pairs.
 [[nodiscard]] PairRegression fit_pair_regression(const GramMatrix& kernel, const KernelRange& range,
                                                  const PairSources& sources, std::span<const Index> labels,
                                                  PairTarget target, const LabelAwareOptions& options,
                                                  EngineMatrix* keep, Progress* progress);
 
-/// What Z is to estimate for the pairs of a block, row by row.
+/// Writes the regression targets of the pairs of a block, row-major.
 void write_targets(std::span<const Index> labels, PairTarget target, const PairBlock& block, double* to);
 
-/// A fitted Z on blocks of pairs. Borrows all it is given.
+/// A fitted Z, evaluated on blocks of pairs. Holds references to its arguments.
 class PairEstimator {
  public:
   PairEstimator(const LabelAware& aware, KernelPart part, const PairSources& sources);
-  /// As those of PairFeatures; kernel regression needs none.
+  /// Panels of PairFeatures; empty for kernel regression.
   [[nodiscard]] host::PairPanel left_panel(Range rows, bool distances) const;
   [[nodiscard]] host::PairPanel right_panel(Range cols, bool distances) const;
-  /// Z of a block from its panels and its Θ; the number of pairs beyond the range of kernel regression. Panels need no
-  /// distances where those are given. Sequential.
+  /// Computes Z of a block from its panels and its Θ; returns the number of pairs that kernel regression clamped to its
+  /// range. Panels need no distances if `distances` is given. Single-threaded.
   Index evaluate(const PairBlock& block, const host::PairPanel& left, const host::PairPanel& right,
                  MatrixView<const double> k, MatrixView<double> z,
                  std::optional<Matrix<double>> distances = std::nullopt) const;
@@ -52,35 +52,35 @@ class PairEstimator {
   std::optional<PairFeatures> features_;
 };
 
-/// Error{usage} or Error{input} unless `sources` are those of a kernel of that size.
+/// Throws Error{usage} or Error{input} unless `sources` match a kernel of that size.
 void check_sources(const LabelAware& aware, KernelPart part, const PairSources& sources, Index rows, Index cols);
 
-/// The sum of |Z| that λ divides by; Error{numerical} where it is 0 or not finite.
+/// Returns the sum of |Z|, the divisor of λ; throws Error{numerical} if it is 0 or not finite.
 double checked_magnitude(double sum);
 
-/// One strip of rows, from column `first` on, in host memory: its blocks gain λZ. Of training samples only those on and
-/// above the diagonal. The number of pairs beyond the range of kernel regression.
+/// Adds λZ to one strip of rows in host memory, from column `first` on; for training samples, only to its blocks on and
+/// above the diagonal. Returns the number of pairs that kernel regression clamped to its range.
 Index add_to_strip(const PairEstimator& z, double lambda, Range strip, Index first, bool test, MatrixView<double> k,
                    const Engine& engine);
-/// kernel += λZ of the training samples, both halves of it, and of test samples.
+/// kernel += λZ: add_symmetric for the training samples, both triangles; add_rows for test samples.
 Index add_symmetric(const PairEstimator& z, double lambda, EngineMatrix& kernel, const Engine& engine,
                     Progress* progress);
 Index add_rows(const PairEstimator& z, double lambda, EngineMatrix& kernel, const Engine& engine, Progress* progress);
-/// What lies below the diagonal of a Gram matrix in the columns of one strip, while the upper triangle keeps Θ: numbers
-/// of pairs that wait there for a later pass, in place of the mirror image.
+/// Scratch storage in the lower triangle of a Gram matrix: values of the pairs of one strip, kept in the columns of the
+/// strip for a later pass, while the upper triangle holds Θ.
 class LowerStrip {
  public:
-  /// Of an n × n matrix.
+  /// For an n × n matrix.
   LowerStrip(Range strip, Index n) : strip_(strip), turned_(n - strip.begin, strip.size(), Content::unset) {}
-  /// Numbers of a block on or above the diagonal, row by row; from any thread.
+  /// Stores the values of a block on or above the diagonal, row-major. Thread-safe.
   void put(const PairBlock& block, const double* values);
-  /// Writes them; `upper` are the rows of the strip from its own columns on.
+  /// Writes the strip to the kernel; `upper` are the rows of the strip, from its own columns on.
   void write(MatrixView<const double> upper, EngineMatrix& kernel, const Algebra& algebra);
-  /// Reads what was written.
+  /// Reads the strip from the kernel.
   void read(const EngineMatrix& kernel, const Algebra& algebra);
-  /// Those of a block after `read`; of a sample with itself 0.
+  /// Values of a block, after `read`; 0 for a sample with itself.
   [[nodiscard]] Matrix<double> get(const PairBlock& block) const;
-  /// Of sample i of the strip with itself, before `write`.
+  /// Value of sample i of the strip with itself, before `write`.
   [[nodiscard]] double own(Index i) const { return turned_(i, i); }
 
  private:
@@ -88,8 +88,9 @@ class LowerStrip {
   Matrix<double> turned_;
 };
 
-/// kernel += λZ of the training samples with λ = share/Σ|Z|, which it returns. Z is evaluated once: until λ is known it
-/// lies in the lower triangle, the upper one holds Θ. With `kept` that held distances before.
+/// kernel += λZ of the training samples with λ = share/Σ|Z|; returns λ. Z is evaluated once: until λ is known, it is
+/// stored in the lower triangle, while the upper one holds Θ. If `kept`, the lower triangle holds the distances on
+/// entry.
 double add_share(const PairEstimator& z, double share, bool kept, EngineMatrix& kernel, Index& beyond,
                  const Engine& engine, Progress* progress);
 

@@ -7,7 +7,7 @@
 
 namespace widelimit {
 
-/// Sums of many parts, carried in twice the precision of float64.
+/// Element-wise sums of many vectors, accumulated in twice the precision of float64.
 class CompensatedSums {
  public:
   explicit CompensatedSums(Index count) : high_(usize(count), 0.0), low_(usize(count), 0.0) {}

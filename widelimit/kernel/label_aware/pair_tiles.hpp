@@ -9,11 +9,11 @@
 
 namespace widelimit {
 
-/// Edge of the tiles into which pairs are cut, and samples whose rows of the Gram matrix are read at a time.
+/// Edge of the tiles of pairs, and number of rows of the Gram matrix that are read at a time.
 inline constexpr Index pair_tile = 128;
 inline constexpr Index pair_strip = 2 * pair_tile;
 
-/// Ranges of `edge`, the last one shorter.
+/// Splits a range into parts of length `edge`; the last one may be shorter.
 [[nodiscard]] inline std::vector<Range> cut(Range whole, Index edge) {
   std::vector<Range> parts;
   for (Index begin = whole.begin; begin < whole.end; begin += edge) {
@@ -22,7 +22,7 @@ inline constexpr Index pair_strip = 2 * pair_tile;
   return parts;
 }
 
-/// The blocks of a strip of rows in the columns of one tile; of training samples those on and above the diagonal.
+/// Blocks of a strip of rows in the columns of one tile; unless `all`, only those on and above the diagonal.
 [[nodiscard]] inline std::vector<PairBlock> blocks_of(Range strip, Range cols, bool all) {
   std::vector<PairBlock> blocks;
   for (const Range rows : cut(strip, pair_tile)) {
@@ -31,14 +31,14 @@ inline constexpr Index pair_strip = 2 * pair_tile;
   return blocks;
 }
 
-/// What a block above the diagonal counts, beside one on it.
+/// Weight of a block in sums over ordered pairs: 2 above the diagonal, 1 on it.
 [[nodiscard]] inline double pair_weight(const PairBlock& block) { return block.rows.begin == block.cols.begin ? 1 : 2; }
 
-/// Goes once over all ordered pairs of training samples: take(part(block, Θ of the block), weight) for the blocks on
-/// and above the diagonal, those above with weight 2. `prepare` makes a `part` for the blocks of one strip in one tile
-/// of columns; both run on the threads of the engine, `take` on the calling thread in a fixed order, so that sums do
-/// not depend on the number of threads. A strip of the Gram matrix is held, from its own columns on; before(strip) and
-/// after(strip, those rows) are called around its blocks.
+/// Iterates once over all ordered pairs of training samples: take(part(block, Θ of the block), weight) for the blocks
+/// on and above the diagonal, those above with weight 2. `prepare` creates a `part` for the blocks of one strip in one
+/// tile of columns; both run on the threads of the engine. `take` runs on the calling thread in a fixed order, so that
+/// sums do not depend on the number of threads. Holds one strip of the Gram matrix, from its own columns on;
+/// before_strip(strip) and after_strip(strip, rows) are called before and after its blocks.
 template <typename Prepare, typename Take, typename Before, typename After>
 void over_pairs(const GramMatrix& k, Progress* progress, const Prepare& prepare, const Take& take,
                 const Before& before_strip, const After& after_strip) {
@@ -74,17 +74,17 @@ void over_pairs(const GramMatrix& k, Progress* progress, const Prepare& prepare,
   }
 }
 
-/// The same where `part` needs no preparation.
+/// The same if `part` needs no preparation.
 template <typename Part, typename Take>
 void over_pairs(const GramMatrix& k, Progress* progress, const Part& part, const Take& take) {
   over_pairs(
       k, progress, [&](Range) { return std::cref(part); }, take, [](Range) {}, [](Range, MatrixView<const double>) {});
 }
 
-/// The left side of the pairs of a strip, tile by tile.
+/// Packed left side of the pairs of a strip, tile by tile.
 class StripPanels {
  public:
-  /// make(rows) for each tile, on the threads of the engine.
+  /// Calls make(rows) for each tile on the threads of the engine.
   template <typename Make>
   StripPanels(Range strip, const Engine& engine, const Make& make) : strip_(strip) {
     const std::vector<Range> tiles = cut(strip, pair_tile);
