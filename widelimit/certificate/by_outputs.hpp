@@ -8,7 +8,7 @@
 
 namespace widelimit {
 
-/// One T for each pair of outputs that functionals have, whatever their points.
+/// One T per pair of outputs that occurs in the functionals, independent of their points.
 template <typename T>
 class ByOutputs {
  public:

@@ -18,21 +18,21 @@
 
 namespace widelimit {
 
-/// A model's kernel as certificates see it.
+/// The kernel of a model in the representation that certificates use.
 struct CertifiedKernel {
   Chain chain;
-  std::optional<ConeKernel> cone;  ///< where the chain has one that is proved convex
-  std::string why_chain;           ///< else why there is none
-  Chain without_last_bias;         ///< the same with a last layer that adds no constant,
-  double last_bias = 0;            ///< which is the square of this
+  std::optional<ConeKernel> cone;  ///< if the chain has one that is proved convex
+  std::string why_chain;           ///< otherwise the reason
+  Chain without_last_bias;         ///< the chain without the bias of the last layer,
+  double last_bias = 0;            ///< which adds last_bias² to every entry
 
-  /// Error{usage} where the network has no certificate at all.
+  /// Throws Error{usage} if the network has no certificate.
   explicit CertifiedKernel(const Model& model);
-  /// The coordinate that a bias of the first layer adds to every sample, rounded up.
+  /// Returns the coordinate that a bias of the first layer adds to every sample, rounded up.
   [[nodiscard]] double lift() const { return cone ? 0 : lifted_coordinate(chain).high; }
 };
 
-/// The training samples of a machine, and the same brought to the middle of float64's range.
+/// The training samples of a machine, original and scaled to the middle of the float64 range.
 class ScaledSupport {
  public:
   /// `lift` is the coordinate that a bias of the first layer adds to every sample.
@@ -43,35 +43,35 @@ class ScaledSupport {
   [[nodiscard]] const std::vector<int>& exponents() const { return exponents_; }  ///< empty: all 0
 
  private:
-  Matrix<double> rows_, scaled_;  ///< the second without rows where it is the first
+  Matrix<double> rows_, scaled_;  ///< scaled_ has no rows if it equals rows_
   std::vector<int> exponents_;
 };
 
-/// Points that are certified together.
+/// A block of points that are certified together.
 struct ScaledPoints {
   MatrixView<const double> points;
   MatrixView<const double> scaled;  ///< the same in units of 2^exponent
-  std::span<const Index> rows;      ///< their numbers among all points
+  std::span<const Index> rows;      ///< their indices among all points
   std::vector<Index> labels;
   PointBlock done;
 };
 
-/// A machine with all that does not depend on points, for points of one exponent.
+/// A machine with all data that do not depend on the points, for points with one scale exponent.
 class CertifiedMachine {
  public:
-  /// Borrows all. The box of `options` is in units of 2^exponent, its radius is not. Error{usage} where the network has
-  /// no certificate by the method asked for.
+  /// Borrows all arguments. The box of `options` is in units of 2^exponent, its radius is not. Throws Error{usage} if
+  /// the network has no certificate by the requested method.
   CertifiedMachine(const Model& model, const CertifiedKernel& kernel, const ScaledSupport& support,
                    const CertifyOptions& options, const Engine& engine, int exponent);
 
-  /// Appends to every list of `result`.
+  /// Appends the results of a block to every list of `result`.
   void certify_block(const ScaledPoints& block, Certificates& result) const;
   [[nodiscard]] const std::string& remark() const { return remark_; }
 
  private:
   [[nodiscard]] Matrix<double> decisions(MatrixView<const double> points) const;
   struct Parts;
-  /// Best first.
+  /// Returns the applicable methods, best first.
   [[nodiscard]] std::vector<CertificateMethod> methods() const;
   [[nodiscard]] std::unique_ptr<LowerBound> make_bound(CertificateMethod method, const Parts& parts) const;
   void find_radii(const Parts& parts, Progress* progress, Certificates& result) const;
@@ -87,7 +87,7 @@ class CertifiedMachine {
   const CertifyOptions& options_;
   EntryExponents exponents_;  ///< of points and support
   SupportGeometry geometry_;
-  mutable Matrix<double> products_;  ///< memory of the last block's inner products
+  mutable Matrix<double> products_;  ///< reused memory of the last block's inner products
   const Engine& engine_;
   std::string remark_;
 };

@@ -9,22 +9,23 @@
 
 namespace widelimit {
 
-/// What must stay positive so that a point keeps its class.
+/// The functionals that must stay positive so that a point keeps its class.
 struct PointFunctionals {
   std::vector<Functional> functionals;
-  std::vector<double> values;  ///< of each at the point
+  std::vector<double> values;  ///< of the functionals at the point
   bool correct = false;
-  double margin = 0;    ///< the smallest of them at the point
-  bool decided = true;  ///< false: one against one, and votes alone do not decide
+  double margin = 0;    ///< the smallest value
+  bool decided = true;  ///< false: one-vs-one with a tie of votes
 };
 
-/// Of one row of decisions: the sign of one output; the class's output against every other; one against one the duels
-/// of the class where it wins them all, else all duels, whose votes then stay.
+/// Returns the functionals of one row of decisions: the sign of one output; the output of the class minus each other
+/// output; for one-vs-one, the duels of the class if it wins all of them, otherwise all duels, so that the votes stay
+/// unchanged.
 [[nodiscard]] PointFunctionals functionals_of(Scheme scheme, Index classes, MatrixView<const double> decisions,
                                               Index point, Index label);
 
-/// Error{input} for labels that a machine of so many classes does not know; Error{usage} for numbers with several
-/// outputs, which have no class.
+/// Throws Error{input} for labels outside the classes of the machine, and Error{usage} for regression with several
+/// outputs.
 void check_labels(Scheme scheme, Index classes, Index outputs, std::span<const Index> labels, Index samples);
 
 }  // namespace widelimit

@@ -16,34 +16,34 @@ class Engine;
 struct PointGeometry;
 struct CertifyOptions;
 
-/// f(x) = Σᵢ βᵢ Θ(x, xᵢ) + b around one of the points, with β = α₊ − α₋ and b = b₊ − b₋ of two outputs, either of
-/// which may be none (−1): what must stay positive.
+/// A function that must stay positive around one of the points: f(x) = Σᵢ βᵢ Θ(x, xᵢ) + b with β = α₊ − α₋ and
+/// b = b₊ − b₋ of two outputs; an index of −1 omits that output.
 struct Functional {
   Index point = 0;
   Index plus = -1;
   Index minus = -1;
 };
 
-/// What the two arguments of kernel entries were divided by, as exponents of 2: Θ(x, xᵢ) is 2^(point + sampleᵢ) times
-/// the entry of the scaled problem.                                                        [binary_scale.hpp]
+/// Scale exponents of the two arguments of kernel entries: Θ(x, xᵢ) is 2^(point + sampleᵢ) times the entry of the
+/// scaled problem.                                                                                [binary_scale.hpp]
 struct EntryExponents {
-  static constexpr int no_entry = std::numeric_limits<int>::min();  ///< of a sample whose entries are all 0
+  static constexpr int no_entry = std::numeric_limits<int>::min();  ///< marks a sample whose entries are all 0
   int point = 0;
-  std::vector<int> sample;  ///< one for each sample of the support; empty: all 0
+  std::vector<int> sample;  ///< one per support sample; empty: all 0
 };
 
-/// β and b of a functional, whatever the point: f = 2^exponent·(Σᵢ betaᵢ·Θᵢ + bias) with entries Θᵢ of the scaled
-/// problem. The largest modulus of beta is between 1 and 2, unless all are 0.
+/// β and b of a functional, independent of the point: f = 2^exponent·(Σᵢ betaᵢ·Θᵢ + bias) with entries Θᵢ of the scaled
+/// problem. The largest |beta| is in [1, 2], unless all are 0.
 struct FunctionalWeights {
-  std::vector<double> beta;  ///< one for each sample of the support; what underflows is off by 2⁻¹⁰⁷⁵ at most
-  double bias = 0;           ///< rounded down where it underflows or overflows
+  std::vector<double> beta;  ///< one per support sample; underflow error at most 2⁻¹⁰⁷⁵
+  double bias = 0;           ///< rounded down on underflow or overflow
   int exponent = 0;
 };
 [[nodiscard]] FunctionalWeights functional_weights(MatrixView<const double> alpha, std::span<const double> bias,
                                                    const Functional& functional, const EntryExponents& exponents = {});
 
-/// Everything that bounds share: the machine as sums over its support, and the points, all in float64. Rows are scaled
-/// by powers of two to the middle of the range of numbers.
+/// The input of all bounds: the machine as sums over its support, and the points, in float64. Rows are scaled by powers
+/// of two to the middle of the exponent range.
 struct CertificateProblem {
   const ConeKernel& kernel;
   MatrixView<const double> support;  ///< rows xᵢ
@@ -53,10 +53,11 @@ struct CertificateProblem {
   std::span<const Functional> functionals;
   const CertifyOptions& options;  ///< norm, box
   const Engine& engine;
-  const PointGeometry* geometry = nullptr;  ///< of support and points, where it is computed already
-  EntryExponents exponents = {};            ///< what rows were divided by
+  const PointGeometry* geometry = nullptr;  ///< precomputed geometry of support and points, if any
+  EntryExponents exponents = {};            ///< scale exponents of the rows
 
-  /// Of entries N·‖xᵢ‖·κ times the kernel's scale, but for its exponent.
+  /// Returns weights for entries N·‖xᵢ‖·κ times the kernel's scale, with the kernel's exponent in the result's
+  /// exponent.
   [[nodiscard]] FunctionalWeights weights(const Functional& functional) const;
 };
 
@@ -65,23 +66,24 @@ struct BallQuery {
   double radius = 0;
 };
 
-/// Runs of queries that ask for the same ball, and the balls.
+/// Runs of consecutive queries on the same ball, and the balls.
 struct BallGroups {
   std::vector<Ball> balls;
-  std::vector<Index> first;  ///< query where each begins, and the number of queries
+  std::vector<Index> first;  ///< first query of each run, followed by the number of queries
 };
 [[nodiscard]] BallGroups group_balls(std::span<const Functional> functionals, std::span<const BallQuery> queries);
 
-/// A method: proved lower bounds of f on balls. Many at once, so that products with the support are matrix products.
+/// A method that computes proved lower bounds of f on balls, in batches, so that products with the support are matrix
+/// products.
 class LowerBound {
  public:
   virtual ~LowerBound() = default;
-  /// A number below f(x) for every x in the ball of each query, all rounding counted in; −∞ where nothing can be said.
-  /// A number too small or too large for float64 keeps its sign.
+  /// Returns a lower bound of f(x) over the ball of each query, including all rounding; −∞ if there is none. The sign
+  /// is preserved on overflow and underflow.
   [[nodiscard]] virtual std::vector<double> evaluate(std::span<const BallQuery> queries) const = 0;
-  /// The same of balls that a ball about one point holds, made for many questions: most of the work is done once, for
-  /// the largest, and bounds are lower the smaller the ball that is asked for. An object for one thread, which borrows
-  /// this one. Only where nests() is true.
+  /// Returns a bound for balls contained in `largest`, for many queries: most work is done once, for the largest ball,
+  /// and bounds of smaller balls are less tight. The result is not thread-safe and borrows this object. Requires
+  /// nests().
   [[nodiscard]] virtual std::unique_ptr<LowerBound> within(const Ball& largest) const;
   [[nodiscard]] virtual bool nests() const { return false; }
 };

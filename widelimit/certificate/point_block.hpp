@@ -5,17 +5,17 @@
 
 namespace widelimit {
 
-/// Which of all points are at work.
+/// Position of a block within all points.
 struct PointBlock {
   Index first = 0;
   Index total = 0;
 };
 
-/// What a block of points reports, as a part of all of them.
+/// Reports the progress of a block as part of the whole.
 class BlockProgress final : public Progress {
  public:
   BlockProgress(Progress* whole, const PointBlock& block) : whole_(whole), block_(block) {}
-  /// Null where there is no listener.
+  /// Null without a listener.
   [[nodiscard]] Progress* get() { return whole_ != nullptr ? this : nullptr; }
   bool update(std::int64_t done, std::int64_t /*total*/, std::string_view unit) override {
     return whole_->update(block_.first + done, block_.total, unit);

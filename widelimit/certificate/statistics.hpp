@@ -11,10 +11,10 @@ namespace widelimit {
 struct CertificateStatistics {
   Index samples = 0;
   Index correct = 0;
-  double mean = 0, deviation = 0, median = 0, least = 0;  ///< of the radii, 0 where there are none; deviation over n
-  Index broken = 0;                   ///< correctly classified samples for which the attack found another class
-  std::optional<double> attack_mean;  ///< of those distances
-  std::optional<double> ratio;        ///< mean of radius/distance over the broken samples
+  double mean = 0, deviation = 0, median = 0, least = 0;  ///< of the radii, 0 if there are none; deviation divides by n
+  Index broken = 0;                                       ///< correctly classified samples with a successful attack
+  std::optional<double> attack_mean;                      ///< mean distance of successful attacks
+  std::optional<double> ratio;                            ///< mean of radius/distance over the broken samples
 
   [[nodiscard]] double accuracy() const {
     return samples == 0 ? 0 : static_cast<double>(correct) / static_cast<double>(samples);
@@ -26,8 +26,8 @@ struct CertificateStatistics {
 /// Certified accuracy: the fraction of all samples that are classified correctly with a certified `radius`.
 [[nodiscard]] double certified_share(const Certificates& certificates, double radius);
 
-/// Up to `most` of 1, 2, 5, 10, … times a power of ten, the largest below the largest radius, in growing order: where
-/// a table reports fractions by default.
+/// Returns up to `most` values of the form 1, 2, 5, 10, … times a power of ten, the largest ones below the largest
+/// radius, ascending: the default radii of a table of certified accuracy.
 [[nodiscard]] std::vector<double> round_radii(const Certificates& certificates, int most);
 
 }  // namespace widelimit

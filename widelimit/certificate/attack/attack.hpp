@@ -8,38 +8,39 @@
 
 namespace widelimit {
 
-/// What descents make negative: values[k] and slopes.row(k) of row rows[k] at x.row(k). A negative value, and no other,
-/// is another class.
+/// The function that an attack drives negative: writes values[k] and the gradient slopes.row(k) of row rows[k] at
+/// x.row(k). The class has changed if and only if the value is negative.
 using AttackGoal = std::function<void(MatrixView<const double> x, std::span<const Index> rows, double* values,
                                       MatrixView<double> slopes)>;
 
-/// Rows that are attacked, each around one of some points, and where their inputs may be.
+/// The attacked rows, the point that each belongs to, and the domain of their inputs.
 struct AttackedRows {
   MatrixView<const double> points;
-  std::vector<Index> point;  ///< of each row
+  std::vector<Index> point;  ///< index of the point of each row
   BallShape shape;
-  int exponent = 0;  ///< everything is in units of 2 to the power of this
+  int exponent = 0;  ///< all inputs are in units of 2^exponent
 
-  /// The radius of the smallest ball about `a` that holds `b`, rounded up.
+  /// Returns the radius of the smallest ball around `a` that contains `b`, rounded up.
   [[nodiscard]] double distance(const double* a, const double* b) const;
 };
 
-/// The nearest sample found for each row; distance ∞ where there is none.
+/// The nearest sample found for each row; the distance is ∞ if none was found.
 struct Descended {
   Descended(Index rows, Index features);
   std::vector<double> distance;
   Matrix<double> samples;
 };
 
-/// Looks for the nearest x at which the goal is negative, for some rows in step: against the slope (its sign in ℓ∞, its
-/// direction in ℓ2) on a sphere that shrinks below what was found and grows where nothing was, inside the box.
+/// Searches for the nearest x with a negative goal, for a batch of rows in lockstep. Steps against the gradient (its
+/// sign for ℓ∞, its direction for ℓ2) are projected onto a sphere inside the box. The radius of the sphere shrinks
+/// below the best distance after a success and grows otherwise.
 class AttackDescent {
  public:
-  /// Improves the entries of `found` that `rows` name.
+  /// Updates the entries of `found` with indices `rows`.
   AttackDescent(const AttackedRows& attacked, AttackGoal goal, std::vector<Index> rows, const AttackOptions& options,
                 Descended& found);
-  /// From the points themselves and from random places, then back along the line to the point. One evaluation of the
-  /// goal a step.
+  /// Runs the descents from the points and from random starts, then a line search back towards each point. Evaluates
+  /// the goal once per step.
   void run(Progress* progress);
 
  private:
@@ -63,21 +64,20 @@ class AttackDescent {
   std::vector<double> values_, reach_;
 };
 
-/// The nearest samples of another class that were found.
+/// The nearest samples found in another class.
 struct Attacked {
-  std::vector<double> distance;  ///< one for each point; ∞ where none was found
-  Matrix<double> samples;        ///< points × features; the point itself where none was found
+  std::vector<double> distance;  ///< one per point; ∞ if none was found
+  Matrix<double> samples;        ///< points × features; the point itself if none was found
 };
 
-/// Whether samples, one for each of the points named, have another class than the points' label.
+/// Returns for each sample whether its predicted class differs from the label of its point; one sample per given point.
 using ClassChange = std::function<std::vector<bool>(MatrixView<const double> samples, std::span<const Index> points)>;
 
-/// The nearest sample of every point that `changed` confirms: candidates of the descents for its rows, nearest first,
-/// each moved slightly farther where it is not confirmed.
+/// Returns the nearest sample of each point that `changed` confirms. Candidates are the results of the descents for its
+/// rows, nearest first; a candidate that is not confirmed is retried slightly farther from the point.
 [[nodiscard]] Attacked confirmed(const AttackedRows& attacked, const Descended& found, const ClassChange& changed);
 
-/// Descent on the goal from all rows, some in step, with the attack of `options`; the threads of the engine
-/// evaluate the goal in parallel.
+/// Runs the attack of `options` from all rows in batches; the threads of the engine evaluate the goal in parallel.
 [[nodiscard]] Attacked attack(const AttackedRows& attacked, const AttackGoal& goal, const CertifyOptions& options,
                               const Engine& engine, const ClassChange& changed);
 

@@ -7,13 +7,13 @@
 
 namespace widelimit {
 
-/// One layer of a chain that acts on vectors: dense (or a scale, which trains nothing), or a rectifier.
+/// A layer of a chain on vectors: affine (dense, or a scale without trained weights) or a rectifier.
 struct ChainLayer {
   bool rectifier = false;
-  double slope = 0;  ///< rectifier: of negative values, ≥ 0; relu 0, identity 1
+  double slope = 0;  ///< rectifier: slope for negative values, ≥ 0; relu 0, identity 1
   double w_std = 1;  ///< affine
   double b_std = 0;
-  bool trained = true;  ///< affine: adds its Σ to the NTK
+  bool trained = true;  ///< affine: contributes its Σ to the NTK
   std::string place;    ///< "layer 3 (dense(b_std=0.1))"
 };
 
@@ -23,7 +23,7 @@ struct Chain {
   Index features = 1;
 };
 
-/// Error{usage} names the layer that is neither, and what can be done.
+/// Returns the chain of a network. Throws Error{usage} for a layer of another kind; names it and the alternatives.
 [[nodiscard]] Chain read_chain(const Network& network, const Shape& shape);
 
 }  // namespace widelimit

@@ -14,15 +14,15 @@ namespace widelimit {
 
 struct Chain;
 
-/// A functional of a chain with biases: f = 2^exponent·(s·Σᵢ betaᵢ·otherᵢ·valueᵢ + offset), entries s·otherᵢ·valueᵢ
-/// with deviations in units of their own.
+/// A functional of a chain with biases: f = 2^exponent·(s·Σᵢ betaᵢ·otherᵢ·valueᵢ + offset). Kernel entries are
+/// s·otherᵢ·valueᵢ, with separately scaled deviations.
 struct ChainWeights {
-  std::vector<double> beta;  ///< off by a rounding; 0 for samples without entries
+  std::vector<double> beta;  ///< accurate to one rounding; 0 for samples without entries
   Interval offset;           ///< b + last_bias²·Σβ
   int exponent = 0;
 };
 
-/// As CertificateProblem, for chains with biases.
+/// The counterpart of CertificateProblem for chains with biases.
 struct ChainProblem {
   const Chain& chain;
   Kind kind = Kind::ntk;
@@ -34,15 +34,15 @@ struct ChainProblem {
   const CertifyOptions& options;
   const Engine& engine;
   const PointGeometry& geometry;
-  double last_bias = 0;      ///< of the last layer, which `chain` is without: its square is in every entry
-  EntryExponents exponents;  ///< what rows were divided by
+  double last_bias = 0;      ///< bias of the last layer, omitted from `chain`; its square is added to every entry
+  EntryExponents exponents;  ///< scale exponents of points and support rows
 
   [[nodiscard]] int row_exponent(Index sample) const {
     return exponents.sample.empty() ? 0 : exponents.sample[usize(sample)];
   }
 };
 
-/// What all functionals of a problem share: units of deviations after the last layer, √q of points and of samples.
+/// Data shared by all functionals of a problem: the scale exponents of √q of points and samples after the last layer.
 class ChainFunctionals {
  public:
   explicit ChainFunctionals(const ChainProblem& problem);
@@ -54,10 +54,11 @@ class ChainFunctionals {
   ByOutputs<ChainWeights> weights_;
 };
 
-/// Every kernel entry enclosed by itself.                                 [docs/theory/certificates-proof.md#biases]
+/// Bound that encloses each kernel entry separately.                      [docs/theory/certificates-proof.md#biases]
 [[nodiscard]] std::unique_ptr<LowerBound> make_chain_bound(const ChainProblem& problem);
 
-/// Expansions to second order, with slopes and curvatures of entries enclosed: they add up before signs are lost.
+/// Second-order bound with enclosed slopes and curvatures of entries: gradients of all samples are summed before
+/// bounding.
 [[nodiscard]] std::unique_ptr<LowerBound> make_chain_convex_bound(const ChainProblem& problem);
 
 }  // namespace widelimit

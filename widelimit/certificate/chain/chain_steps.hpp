@@ -9,14 +9,14 @@
 
 namespace widelimit {
 
-/// A chain as enclosures and devices see it.
+/// A chain in the representation that enclosures and devices use.
 class ChainSteps {
  public:
   ChainSteps(const Chain& chain, Kind kind);
 
-  /// Borrows this.
+  /// Returns a view that borrows this object.
   [[nodiscard]] ChainView view() const;
-  /// The last bias is not part of entries that are enclosed; the first is a coordinate.
+  /// Returns whether a layer after the first has a bias. The first bias is represented as a coordinate.
   [[nodiscard]] bool biased_later() const;
   [[nodiscard]] bool biased() const;
 
@@ -26,7 +26,7 @@ class ChainSteps {
   bool tangent_, lifts_;
 };
 
-/// b√d/w of the first layer; 0 where it has no bias.
+/// Returns an enclosure of b√d/w of the first layer; 0 without bias.
 [[nodiscard]] Interval lifted_coordinate(const Chain& chain);
 
 }  // namespace widelimit

@@ -13,8 +13,8 @@ struct ConeOutputs {
   std::span<const double> bias;
 };
 
-/// Outputs of a machine at the points of `geometry`, from inner products that are there already: points × outputs.
-/// Where a point is nearly parallel to a training sample, 1 − |u| is taken from their difference, as back ends do.
+/// Returns the outputs of a machine at the points of `geometry`, points × outputs, from precomputed inner products. If
+/// a point is nearly parallel to a training sample, 1 − |u| is computed from their difference, as in the back ends.
 /// `points` and the support of `geometry` are scaled by `exponents`.
 [[nodiscard]] Matrix<double> cone_decisions(const ConeKernel& kernel, const ConeOutputs& machine,
                                             const PointGeometry& geometry, MatrixView<const double> points,

@@ -13,51 +13,53 @@ namespace widelimit {
 /// The kernel of a chain of dense layers without bias and rectifiers (relu, leaky_relu with a slope ≥ 0, identity) on
 /// vectors or flattened images:
 ///   Θ(x, x') = 2^exponent·scale·N·M·κ(u),   N = ‖x‖, M = ‖x'‖, u = ⟨x,x'⟩/(N·M),       [docs/theory/certificates.md]
-/// the NTK or the NNGP. Relative to the deviations κ obeys ρ ← aρ + bκ₁(ρ), θ ← θ(a + bκ₀(ρ)) + kρ_new with a + b = 1,
-/// from ρ = u, θ = ku; weights only scale it. κ has a non-negative power series, so that it grows and is convex on
-/// [0, 1].
+/// for the NTK or the NNGP. Relative to the deviations, κ satisfies ρ ← aρ + bκ₁(ρ), θ ← θ(a + bκ₀(ρ)) + kρ_new with
+/// a + b = 1, starting from ρ = u, θ = ku; weights only scale it. κ has a power series with non-negative coefficients,
+/// so it is increasing and convex on [0, 1].
 ///
-/// The NTK's κ' is infinite at ±1: where 1 − |u| < 2⁻¹⁰⁶, derivatives at that distance are returned.
+/// The NTK's κ' is infinite at ±1: if 1 − |u| < 2⁻¹⁰⁶, derivatives are evaluated at that distance.
 class ConeKernel {
  public:
-  /// Error{usage} names the layer that makes the kernel another one, and what can be done.
+  /// Throws Error{usage} if a layer is not supported; names the layer and the alternatives.
   ConeKernel(const Network& network, Kind kind, const Shape& shape);
   ConeKernel(const Chain& chain, Kind kind);
 
   [[nodiscard]] double scale() const { return scale_; }
-  [[nodiscard]] int exponent() const { return exponent_; }  ///< 0 where the scale is an ordinary number without
-  /// Of the scale, relative.
+  [[nodiscard]] int exponent() const { return exponent_; }  ///< 0 unless the scale would overflow or underflow
+  /// Relative error of the scale.
   [[nodiscard]] double scale_error() const { return scale_error_; }
-  [[nodiscard]] Index depth() const { return std::ssize(layers_); }  ///< rectifiers
+  [[nodiscard]] Index depth() const { return std::ssize(layers_); }  ///< number of rectifiers
   [[nodiscard]] bool tangent() const { return tangent_; }            ///< NTK, not NNGP
-  [[nodiscard]] double largest() const { return largest_; }          ///< κ(1), which is max |κ|, exactly
+  [[nodiscard]] double largest() const { return largest_; }          ///< κ(1) = max |κ|, exact
 
   [[nodiscard]] host::ConeChain chain() const { return {layers_, trained_, tangent_}; }
-  /// κ, and κ', κ'' where asked for, on arrays; see ConeArrays.
+  /// Evaluates κ, and κ', κ'' if requested, on arrays; see ConeArrays.
   void evaluate(Index count, const host::ConeArrays& arrays) const { host::evaluate_cone(chain(), count, arrays); }
   [[nodiscard]] double value(double u) const;
   [[nodiscard]] double slope(double u) const;
-  /// |computed κ(u) − κ(u)|, u as given and `rest` right to 2⁻⁵³ of itself.  [docs/theory/certificates-proof.md]
+  /// Bound of |computed κ(u) − κ(u)| for u as given and `rest` accurate to 2⁻⁵³ relatively.
+  /// [docs/theory/certificates-proof.md]
   [[nodiscard]] double value_error() const { return value_error_; }
   /// |computed κ'(u) − κ'(u)| ≤ slope_error()·(1 + 1/√(1−|u|)), for 1 − |u| ≥ 2⁻¹⁰⁶.
   [[nodiscard]] double slope_error() const { return slope_error_; }
 
-  /// Whether κ is convex on [low, high], a part of [−1, 1], proved: by its power series for u ≥ 0, by induction for the
-  /// NNGP (convex growing functions of convex ones), else by enclosing κ'' piece by piece.
+  /// Returns whether κ is proved convex on [low, high] ⊆ [−1, 1]: by its power series for u ≥ 0, by induction for the
+  /// NNGP (compositions of convex increasing functions), otherwise by a piecewise enclosure of κ''.
   [[nodiscard]] bool convex_on(double low, double high) const;
-  /// On [−1, 1], decided once.
+  /// Whether κ is convex on [−1, 1], computed once.
   [[nodiscard]] bool convex() const { return convex_; }
 
-  /// Place of κ's minimum on [−1, 1] as computed; κ falls left of fall_end() and grows right of growth_begin(); a
-  /// number not above the minimum. Only where convex().
+  /// Location of the computed minimum of κ on [−1, 1]; κ decreases left of fall_end() and increases right of
+  /// growth_begin(); lowest_value() is a lower bound of the minimum. Requires convex().
   [[nodiscard]] double lowest() const { return lowest_; }
   [[nodiscard]] double fall_end() const { return fall_end_; }
   [[nodiscard]] double growth_begin() const { return growth_begin_; }
   [[nodiscard]] double lowest_value() const { return lowest_value_; }
-  /// Of fixed p > 0 (or < 0), N·κ(p/(N·M)) is least where p/(N·M) is where this ray touches. Only where convex().
+  /// For fixed p > 0 (or p < 0), N·κ(p/(N·M)) is minimal where p/(N·M) is the tangent point of this ray. Requires
+  /// convex().
   [[nodiscard]] const TouchingRay& ray_above() const { return ray_above_; }
   [[nodiscard]] const TouchingRay& ray_below() const { return ray_below_; }
-  /// All of this for engines; borrows this. Only where convex().
+  /// Returns these values for engines; borrows this object. Requires convex().
   [[nodiscard]] ConeProfile profile() const;
 
  private:

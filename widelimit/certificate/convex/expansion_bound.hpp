@@ -10,21 +10,21 @@
 
 namespace widelimit {
 
-/// What convex forms of all balls and functionals refer to.
+/// Data shared by the convex forms of all balls and functionals.
 struct ConvexParts {
   const Ranges& ranges;
   const ReducedDirections& directions;
   bool euclidean = false;
 };
 
-/// An expansion on one ball with the matrix of its squares. What is true on a ball is true on every smaller one about
-/// the same point: the matrix is made once, O(samples·features²), and then bounds balls of many radii, O(features²)
-/// each.                                                              [docs/theory/certificates-proof.md#convex]
+/// An expansion on one ball with the matrix of its squares. A bound on a ball also holds on every smaller concentric
+/// ball: the matrix is built once in O(samples·features²) and then bounds balls of many radii in O(features²) each.
+/// [docs/theory/certificates-proof.md#convex]
 class ConvexForm {
  public:
   ConvexForm(const ConvexParts& parts, const Ball& ball, Expansion expansion);
 
-  /// A number below f on the ball of a radius that is not larger; −∞ where nothing can be said.
+  /// Returns a lower bound of f on the concentric ball of a radius that is not larger; −∞ if there is none.
   [[nodiscard]] double bound(const ConvexParts& parts, double radius) const;
 
  private:
@@ -35,26 +35,26 @@ class ConvexForm {
 
   Ball ball_;
   Expansion expansion_;
-  double first_ = 0;               ///< the bound of first order on the whole ball
-  std::vector<double> scale_, g_;  ///< of v = z_j/scale_j, the last of ν
-  QuadraticForm form_;             ///< without rows where the first order is enough
+  double first_ = 0;               ///< first-order bound on the whole ball
+  std::vector<double> scale_, g_;  ///< scale and gradient in v = z_j/scale_j; the last entry belongs to ν
+  QuadraticForm form_;             ///< no rows if the first-order bound is sufficient
   double error_ = 0;
 };
 
-/// Makes the expansions of functionals on one ball.
+/// Creates the expansions of functionals on one ball.
 class BallExpander {
  public:
   virtual ~BallExpander() = default;
   [[nodiscard]] virtual Expansion expand(const Functional& functional) const = 0;
 };
 
-/// Makes expansions of a machine.
+/// Creates the expansions of a machine.
 class Expander {
  public:
   virtual ~Expander() = default;
-  /// Borrows this; what functionals share is found here.
+  /// Computes what all functionals on the ball share. Borrows this object.
   [[nodiscard]] virtual std::unique_ptr<BallExpander> around(const Ball& ball) const = 0;
-  /// What expansions are about.
+  /// Returns the data shared by all expansions.
   [[nodiscard]] virtual ConvexParts parts() const = 0;
 };
 

@@ -11,45 +11,45 @@
 
 namespace widelimit {
 
-/// A ball as the first layer sees it, and the frame of its residuals.
+/// A ball in the lifted input space of the first layer, and the frame of its residuals.
 struct LiftedBall {
-  std::vector<double> centre, half;       ///< c, and |z_j| ≤ half_j; of an ℓ2 ball ‖z‖ ≤ radius besides
+  std::vector<double> centre, half;       ///< c, and |z_j| ≤ half_j; for an ℓ2 ball also ‖z‖ ≤ radius
   std::vector<double> direction;          ///< c/centre_norm
   std::vector<double> kept, unit, weigh;  ///< centre, direction and half on reduced features
   LiftedRange range;
 };
 
-/// A chain beside a support: what enclosures of all balls share.
+/// A chain and a support: data shared by the enclosures of all balls.
 class LiftedSupport {
  public:
-  /// Borrows problem and ranges; `deviations` are the units of √q after the last layer.
+  /// Borrows `problem` and `ranges`; `deviations` are the scale exponents of √q after the last layer.
   LiftedSupport(const ChainProblem& problem, const Ranges& ranges, const EntryExponents& deviations);
 
   [[nodiscard]] ChainView chain() const { return steps_.view(); }
-  /// Whether values depend on ‖x̃‖: not without biases after the first layer.
+  /// Returns whether values depend on ‖x̃‖; false without biases after the first layer.
   [[nodiscard]] bool biased_later() const { return steps_.biased_later(); }
   [[nodiscard]] const std::vector<LiftedSample>& samples() const { return samples_; }
-  /// xᵢ/‖x̃ᵢ‖, right to direction_error() of themselves.
+  /// xᵢ/‖x̃ᵢ‖ with relative error direction_error().
   [[nodiscard]] const ReducedDirections& directions() const { return directions_; }
   [[nodiscard]] double direction_error() const;
 
   /// O(features).
   [[nodiscard]] LiftedBall lift(const Ball& ball) const;
-  /// Every sample beside a ball, on the host.  O(samples·features), rounding counted in.
+  /// Encloses the cosine of every sample with a ball, on the host, including rounding. O(samples·features).
   [[nodiscard]] std::vector<SampleCosine> cosines(const LiftedBall& ball) const;
-  /// √q of a point after the last layer, over its norms on a ball, in units of 2^unit.
+  /// Returns √q of a point after the last layer, in units of 2^unit, for all norms on a ball.
   [[nodiscard]] Interval deviation(const Interval& norm, int unit) const;
 
  private:
   const ChainProblem& problem_;
   const Ranges& ranges_;
   ChainSteps steps_;
-  Interval lift_;  ///< in the units of points
+  Interval lift_;  ///< in the units of the points
   std::vector<LiftedSample> samples_;
   ReducedDirections directions_;
 };
 
-/// Balls as an engine that holds the support takes them. Borrows the support.
+/// Balls in the representation of an engine that holds the support. Borrows the support.
 class HeldBalls {
  public:
   HeldBalls(const LiftedSupport& support, bool euclidean, std::span<const LiftedBall> balls);

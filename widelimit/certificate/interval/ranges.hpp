@@ -14,18 +14,18 @@
 
 namespace widelimit {
 
-/// The smallest box that holds a ball ∩ box: |x_j − centre_j| ≤ half_j.
+/// The smallest box that contains ball ∩ box: |x_j − centre_j| ≤ half_j.
 struct Surrounding {
   std::vector<double> centre, half;
 };
 
-/// Ranges of a = ⟨x, xᵢ⟩/‖xᵢ‖ and of N = ‖x‖ over balls, rounding counted in: every bound sees a machine through them,
-/// since Θ(x, xᵢ) = scale·‖xᵢ‖·N·κ(a/N).                                [docs/theory/certificates-proof.md#interval]
+/// Ranges of a = ⟨x, xᵢ⟩/‖xᵢ‖ and of N = ‖x‖ over balls, including rounding. All bounds depend on a ball only through
+/// them, since Θ(x, xᵢ) = scale·‖xᵢ‖·N·κ(a/N). [docs/theory/certificates-proof.md#interval]
 class Ranges {
  public:
-  /// What the ranges are of.
+  /// The set that ranges enclose.
   enum class Of : std::uint8_t {
-    ball,  ///< a ± δ‖xᵢ‖₁/‖xᵢ‖₂ (ℓ∞), a ± δ (ℓ2), and what the box leaves of it; N exactly
+    ball,  ///< a ± δ‖xᵢ‖₁/‖xᵢ‖₂ (ℓ∞), a ± δ (ℓ2), intersected with the range over the box; N exactly
     published,  ///< EQ Theorem 4.2: a ± √d·δ, N ± √d·δ in ℓ∞; a ± δ, N ± δ in ℓ2; no box
   };
 
@@ -33,26 +33,27 @@ class Ranges {
   Ranges(const PointGeometry& geometry, MatrixView<const double> points, const CertifyOptions& options,
          Of of = Of::ball);
 
-  /// Fills a row of `low` and `high` and a norm for each ball: balls × support.  Without a box O(balls·support), with a
-  /// box two matrix products.
+  /// Computes a row of `low` and `high` (balls × support) and a norm range for each ball. Without a box
+  /// O(balls·support), with a box two matrix products.
   void evaluate(std::span<const Ball> balls, MatrixView<double> low, MatrixView<double> high,
                 std::span<Interval> norms) const;
-  /// What the radius alone allows, for `count` samples from `begin` on: all there is without a box.
+  /// Computes the ranges that follow from the radius alone, for `count` samples from `begin` on; exact without a box.
   void widen(const Ball& ball, const Interval& norm, Index begin, Index count, double* low, double* high) const;
-  /// The same as what it is computed from.
+  /// Returns the parameters from which `widen` computes its ranges.
   [[nodiscard]] host::ConeSpread spread(const Ball& ball, const Interval& norm, Index begin) const;
 
-  /// a differs from its value at the point by radius·(a sample's spread) + error at most.
+  /// a differs from its value at the point by at most radius·(spread of the sample) + error.
   struct Widening {
     double radius = 0, error = 0;
   };
   [[nodiscard]] Widening widening(const Ball& ball) const;
-  /// Whether all samples have the spread 1, which `radius` then includes; else it is their sum_norms.
+  /// Returns whether all samples have spread 1 (`radius` then includes the factor); otherwise the spreads are
+  /// sum_norms.
   [[nodiscard]] bool common() const { return of_ == Of::published || shape_.norm == Norm::l2; }
-  /// Whether a box cuts ranges.
+  /// Returns whether a box restricts the ranges.
   [[nodiscard]] bool boxed() const { return of_ == Of::ball && shape_.box.has_value(); }
-  /// Centre c and half-widths r of the box that surrounds ball and box: a lies in ⟨x̂ᵢ, c⟩ ± (⟨|x̂ᵢ|, r⟩ + what is
-  /// returned), both products as computed.
+  /// Computes centre c and half-widths r of the box that surrounds ball and box. a lies in
+  /// ⟨x̂ᵢ, c⟩ ± (⟨|x̂ᵢ|, r⟩ + returned error), with both products as computed.
   [[nodiscard]] double surround(const Ball& ball, double* centre, double* half) const;
 
   [[nodiscard]] const PointGeometry& geometry() const { return geometry_; }
@@ -63,9 +64,9 @@ class Ranges {
   [[nodiscard]] std::span<const double> point_norms() const { return geometry_.norms; }
   [[nodiscard]] double norm_error() const { return geometry_.support.norm_error; }
 
-  /// Of ℓ2 balls too; holds every x of ball and box in spite of rounding.
+  /// Contains every x of ball and box in spite of rounding; also for ℓ2 balls.
   [[nodiscard]] Surrounding surrounding(const Ball& ball) const;
-  /// Of ‖x‖ over ball and box.
+  /// Returns the range of ‖x‖ over ball and box.
   [[nodiscard]] Interval norm_range(const Ball& ball) const;
 
  private:

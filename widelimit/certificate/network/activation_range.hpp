@@ -5,13 +5,13 @@
 
 namespace widelimit {
 
-/// Whether the range of φ on an interval is known: all but polynomial, hermite and a user's own.
+/// Returns whether the range of φ on an interval is known: false for polynomial, hermite and custom activations.
 [[nodiscard]] bool has_range(Phi phi);
 
-/// The range of φ on [low, high], outwards. [widelimit/engine/enclosure/activation_range.hpp]
+/// Returns the range of φ on [low, high], rounded outwards. [widelimit/engine/enclosure/activation_range.hpp]
 [[nodiscard]] Interval activation_range(const Activation& activation, const Interval& x);
 
-/// Every value of an enclosure through φ, in place.
+/// Applies φ to every value of an enclosure, in place.
 void enclose_activation(const Activation& activation, Enclosure& values, const Engine& engine);
 
 }  // namespace widelimit

@@ -8,25 +8,24 @@
 
 namespace widelimit {
 
-/// A network, the same network at other weights, and what the first has more than the second, value by value: the
-/// difference is enclosed by itself, since both networks see one x and the parts of their intervals that x moves alike
-/// cancel in it.
+/// Enclosures of a network, of the same network at its initial weights, and of their difference. The difference is
+/// enclosed separately: both networks have the same input x, and variations of x common to both intervals cancel in it.
 struct EnclosedPair {
   Enclosure trained;
   Enclosure start;
   Enclosure difference;
 };
 
-/// z − z₀ = w_scale·(a(W − W₀) + (a − a₀)W₀) + b_scale·(b − b₀): the difference that leaves a dense or conv stage,
-/// where `pair` holds what its matrix multiplies.
+/// Returns the enclosure of z − z₀ = w_scale·(a(W − W₀) + (a − a₀)W₀) + b_scale·(b − b₀), the output difference of a
+/// dense or conv stage; `pair` holds the inputs of its matrix.
 template <std::floating_point T>
 [[nodiscard]] Enclosure enclose_affine_difference(const WeightSlot& slot, const Weights<T>& trained,
                                                   const Weights<T>& start, const EnclosedPair& pair,
                                                   const Engine& engine);
 
-/// All three through `stages`. Activations take a difference d to s·d with s in the range of φ' (a relu whose two
-/// intervals have one sign passes or drops it); where nothing better is known the two intervals are subtracted, and no
-/// difference is ever wider than that.
+/// Propagates all three enclosures through `stages`. An activation maps a difference d to s·d with s in the range of φ'
+/// (a relu whose two intervals have one sign passes or drops it). Otherwise the two intervals are subtracted; no
+/// difference is wider than that.
 void enclose_difference(const Architecture& architecture, const AnyParameters& trained, const AnyParameters& start,
                         std::span<const Stage> stages, const Engine& engine, EnclosedPair& pair);
 

@@ -6,8 +6,8 @@
 
 namespace widelimit {
 
-/// The numbers of a tensor where an engine works, in its own memory or in that of the host: to be read, to be
-/// overwritten as a whole, to be changed.
+/// Return the data of a tensor in the memory where the engine works (its own or the host's), for reading, for
+/// overwriting all of it, or for modifying it.
 [[nodiscard]] inline const double* read_where(const Tensor<double>& tensor, const Engine& engine) {
   const auto& layers = layers_of<double>(engine);
   return layers ? tensor.read(layers).data : tensor.data();
@@ -21,9 +21,9 @@ namespace widelimit {
   return layers ? tensor.update(layers).data : tensor.data();
 }
 
-/// Every value v of a layer, for all inputs of a ball: |v − centre| ≤ radius as real numbers, each sample with its own
-/// ball. Radii hold what rounding did to the centres, so that the statement is one about the network and not about this
-/// program's arithmetic.                                               [docs/theory/certificates.md#finite-networks]
+/// Every value v of a layer for all inputs in a ball: |v − centre| ≤ radius in real arithmetic, with one ball per
+/// sample. Radii include the rounding errors of centres, so that the statement holds for the network itself, not only
+/// for the computed values. [docs/theory/certificates.md#finite-networks]
 struct Enclosure {
   Tensor<double> centre;
   Tensor<double> radius;

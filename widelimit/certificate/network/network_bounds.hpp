@@ -8,13 +8,13 @@
 
 namespace widelimit {
 
-/// Error{usage} names the first layer that intervals cannot pass, and what to do: attention, and activations without a
-/// known range (polynomial, hermite, a user's own).
+/// Throws Error{usage} for the first layer that interval propagation does not support (attention, and activations
+/// without a known range: polynomial, hermite, custom); names the layer and the alternatives.
 void require_bounds(const std::vector<Stage>& stages);
 
-/// Interval bound propagation: the enclosure of what enters `stages` becomes that of what leaves them. Dropout is off,
-/// as in prediction. Stages are of `architecture`, whose weights are given in either precision; all arithmetic is in
-/// float64.  Twice the cost of a forward pass.                         [docs/theory/certificates.md#finite-networks]
+/// Interval bound propagation: replaces the enclosure of the input of `stages` by that of their output. Dropout is off,
+/// as in prediction. Stages belong to `architecture`; weights may have either precision, all arithmetic is in float64.
+/// Twice the cost of a forward pass. [docs/theory/certificates.md#finite-networks]
 void enclose_stages(const Architecture& architecture, const AnyParameters& parameters, std::span<const Stage> stages,
                     Enclosure& values, const Engine& engine);
 

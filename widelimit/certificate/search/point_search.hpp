@@ -10,39 +10,40 @@
 
 namespace widelimit {
 
-/// What is known of one functional: its bound at the point itself, where it holds, and where it does not.
+/// State of the root search of one functional: its bound at the point, at the largest radius that holds and at the
+/// smallest that fails.
 struct FunctionalState {
   double start_bound = 0;
   double low = 0, low_bound = 0;
   double high = std::numeric_limits<double>::infinity(), high_bound = 0;
-  int side = 0;  ///< of the last answer: 1 where it held, −1 where not
+  int side = 0;  ///< of the last answer: 1 if it held, −1 if not
 
-  /// Two answers on one side halve the bound at the other end (the Illinois rule), so that secants go there.
+  /// Records a bound. Two answers on one side halve the bound at the other end (Illinois method).
   void hear(double r, double bound);
-  /// Where a straight line vanishes: through a radius that holds and one that does not, or before there is one through
-  /// the point itself. ∞ where that gives no information.
+  /// Returns the zero of the secant through a radius that holds and one that does not, or through the point itself if
+  /// none has failed yet. ∞ if there is no information.
   [[nodiscard]] double secant() const;
 };
 
-/// The search of one point: asks for bounds at one radius after the other, until it is done.
+/// Radius search of one point: requests bounds at successive radii until it is done.
 class PointSearch {
  public:
-  /// Functionals from `begin` on, whose values at the point are given.
+  /// Searches over the functionals from index `begin` on, with the given values at the point.
   PointSearch(RadiusGrid grid, const SearchRange& range, Index begin, std::span<const double> values);
 
   [[nodiscard]] bool done() const { return done_; }
-  /// Of the largest radius that is proved, or none.
+  /// Returns the grid index of the largest proved radius, or none.
   [[nodiscard]] Index place() const { return low_; }
 
   void ask(std::vector<BallQuery>& queries);
-  /// The answers to what was asked, in order.
+  /// Processes the bounds of the requested queries, in order.
   void hear(const double* bounds);
 
  private:
   static constexpr Index none = RadiusGrid::none;
   static constexpr Index unbounded = std::numeric_limits<Index>::max();
 
-  /// The least radius at which the line of a functional vanishes, of those that have failed if any has.
+  /// Returns the smallest secant zero of the functionals, restricted to failed functionals if there are any.
   [[nodiscard]] double expected() const;
   void finish();
   [[nodiscard]] Index next();
@@ -58,13 +59,13 @@ class PointSearch {
   bool done_ = false;
 };
 
-/// The search of one point with bounds whose work is done once for a ball and serves all smaller ones, the better the
-/// nearer their radii are (LowerBound::within): a few large balls, and many radii within each. It ends where a power of
-/// 1 + tolerance holds and the next does not by the bound of its own ball; three to five balls.
+/// Searches the radius of one point with bounds that are built once for a ball and then reused for smaller balls, more
+/// tightly the closer their radii are (LowerBound::within): a few large balls, with many radii within each. Terminates
+/// if a power of 1 + tolerance holds and the next one does not by the bound of its own ball; three to five balls.
 ///
-/// The functional of the least value goes first; the others are asked whether they hold as far, by one ball for all of
-/// them, and searched only where they do not. Returns the place found, or none. `progress` is asked before each ball
-/// whether to go on.
+/// The functional with the smallest value is searched first; the others are tested at its radius, with one ball for
+/// all, and searched only if they fail. Returns the grid index found, or none. `progress` is polled before each ball
+/// and may cancel the search.
 [[nodiscard]] Index nested_search(const LowerBound& bound, const RadiusGrid& grid, const SearchRange& range,
                                   Index first_functional, std::span<const double> values, Index point,
                                   Progress* progress = nullptr);

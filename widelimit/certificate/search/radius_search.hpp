@@ -11,53 +11,54 @@
 
 namespace widelimit {
 
-/// What must stay positive, and its value at the point itself, from which secants begin.
+/// The functionals to keep positive, and their values at the points, from which secants start.
 struct SearchedFunctionals {
-  std::span<const Functional> functionals;  ///< those of a point stand together
+  std::span<const Functional> functionals;  ///< those of one point are contiguous
   std::span<const double> values;
 };
 
-/// The radii that are tried, (1 + tolerance)^k for whole k: methods that are better at every radius then give radii no
-/// smaller. A place k stands for its radius, so that one that was proved is the one that is returned.
+/// The grid of candidate radii, (1 + tolerance)^k for integer k: methods with tighter bounds at every radius then
+/// return radii that are not smaller. Radii are represented by k, so that the returned radius is exactly one that was
+/// proved.
 struct RadiusGrid {
   static constexpr Index none = std::numeric_limits<Index>::min();
 
   explicit RadiusGrid(double tolerance) : step(std::log1p(tolerance)) {}
   double step;  ///< ln(1 + tolerance)
   [[nodiscard]] double radius(Index k) const { return k == none ? 0 : std::exp(static_cast<double>(k) * step); }
-  /// The last that is not larger.
+  /// Returns the largest k whose radius is not larger than r.
   [[nodiscard]] Index floor(double r) const;
-  /// Places that a factor spans, at least one.
+  /// Returns the number of grid steps in a factor, at least one.
   [[nodiscard]] Index span(double factor) const;
-  /// Where a search from `first` gives up: twelve digits below, and above what underflows.
+  /// Returns where a search from `first` gives up: twelve decades below, and above underflow.
   [[nodiscard]] Index least(Index first) const;
 };
 
-/// Where the search of one point begins and ends, as places.
+/// Start and limit of the search of one point, as grid indices.
 struct SearchRange {
-  Index certified = RadiusGrid::none;  ///< proved already, by whatever means
-  Index first = 0;                     ///< tried first
-  Index largest = RadiusGrid::none;    ///< none beyond is tried; none: nothing is
+  Index certified = RadiusGrid::none;  ///< already proved, by any method
+  Index first = 0;                     ///< first radius to try
+  Index largest = RadiusGrid::none;    ///< upper limit of the search; none: no search
 };
 
-/// Of each point: from `first`, in multiples of its largest entry (or of `beside`, where that is larger), up to what
-/// the options call largest, and not beyond the extent of the box, where a ball holds nothing new.
+/// Returns the search range of each point: starts at `first` times its largest entry (or `beside`, if larger), limited
+/// by options.largest and by the extent of the box, beyond which a ball contains nothing new.
 [[nodiscard]] std::vector<SearchRange> search_ranges(const RadiusGrid& grid, MatrixView<const double> points,
                                                      const CertifyOptions& options, double first, double beside = 0);
 
-/// The place of the largest radius of each point at which the bounds of all its functionals were evaluated and are
-/// positive; none where there is no such radius.
+/// Returns the grid index of the largest radius of each point at which the bounds of all its functionals were evaluated
+/// and are positive; none if there is no such radius.
 ///
-/// All points go in step, so that a bound sees many balls at once: secants on the bounds, kept within brackets of one
-/// radius that holds and one that does not, which are halved in the logarithm where secants are slow. A functional that
-/// holds at a radius is not asked again below it. Three to eight evaluations. Bounds that nest are searched point by
-/// point (nested_search), in parallel.
+/// Processes all points in lockstep, so that a bound is evaluated on many balls at once. Uses secants on the bounds
+/// within brackets of one radius that holds and one that does not; slow brackets are bisected in the logarithm. A
+/// functional that holds at a radius is not evaluated again below it. Three to eight evaluations. Bounds that nest are
+/// searched point by point (nested_search), in parallel.
 [[nodiscard]] std::vector<Index> search_radii(const LowerBound& bound, const SearchedFunctionals& searched,
                                               const RadiusGrid& grid, std::span<const SearchRange> ranges,
                                               const Engine& engine, Progress* progress);
 
-/// Whether the bounds of all functionals of a point are positive at this radius, for the points asked: one evaluation.
-/// False for points without functionals.
+/// Returns whether the bounds of all functionals of a point are positive at this radius, for the points with asked[k]
+/// set: one evaluation. False for points without functionals.
 [[nodiscard]] std::vector<bool> holds_at(const LowerBound& bound, std::span<const Functional> functionals,
                                          std::span<const char> asked, double radius);
 
