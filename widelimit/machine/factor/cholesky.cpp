@@ -10,7 +10,8 @@ namespace widelimit {
 
 namespace {
 
-/// Refinement gains log₁₀(1/(κ ε)) digits a step; below one digit it is not worth its products.
+/// Largest condition number for a float32 factor. Each refinement step gains log₁₀(1/(κ ε)) digits; gaining less than
+/// one digit is not worth its products.
 constexpr double largest_single_condition = 0.1 / static_cast<double>(std::numeric_limits<float>::epsilon());
 constexpr Index most_refinements = 20;
 
@@ -83,7 +84,7 @@ bool Cholesky::factorise(Precision precision) {
   return true;
 }
 
-/// The row whose own part U_ii² of A_ii is least.
+/// Returns the order i of the row with the smallest ratio U_ii²/A_ii.
 Index Cholesky::weakest_minor() const {
   const std::vector<double> pivots = algebra_.diagonal(factor_);
   Index weakest = 1;
@@ -113,7 +114,8 @@ std::string Cholesky::method() const {
   return single() ? "Cholesky, float32, refined in float64" : "Cholesky, float64, refined once";
 }
 
-/// Steps taken, or 0 where they did not converge. The end: ‖b − A x‖∞ ≤ √n ε ‖A‖ ‖x‖∞, all that float64 would reach.
+/// Returns the number of steps, or 0 if they did not converge. Stops at ‖b − A x‖∞ ≤ √n ε ‖A‖ ‖x‖∞, the accuracy of a
+/// float64 solve.
 Index Cholesky::refine_single(MatrixView<const double> b, MatrixView<double> x) const {
   Matrix<double> r(b.rows, b.cols, Content::unset);
   const double small = std::sqrt(static_cast<double>(b.rows)) * std::numeric_limits<double>::epsilon() * norm_;

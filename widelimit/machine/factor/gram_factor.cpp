@@ -30,7 +30,7 @@ GramFactor::GramFactor(const GramMatrix& k, Progress* progress)
   rank_ = algebra_.pivoted_cholesky(l_, least, order_, progress);
 }
 
-/// A factor of K itself proves as much as one of K + cD (semidefinite.hpp).
+/// Tries Cholesky without pivoting. A factor of K proves semi-definiteness as well as one of K + cD (semidefinite.hpp).
 bool GramFactor::factorise_plainly(const GramMatrix& k, double least, Progress* progress) {
   if (algebra_.cholesky(l_, progress) != 0) return false;
   const std::vector<double> pivots = algebra_.diagonal(l_);
@@ -40,7 +40,7 @@ bool GramFactor::factorise_plainly(const GramMatrix& k, double least, Progress* 
   return true;
 }
 
-/// The first rows of L are a triangle, half of which need not be read; where K has full rank they are all of L.
+/// The first `rank` rows of L are lower triangular, so only half of them is read; if K has full rank they are all of L.
 void GramFactor::values(const double* beta, double* h, Index columns) const {
   std::vector<double> product(order_.size() * usize(columns));
   std::copy_n(beta, rank_ * columns, product.begin());

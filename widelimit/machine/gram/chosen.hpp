@@ -7,7 +7,7 @@
 
 namespace widelimit {
 
-/// Entries of a list.
+/// Returns the elements of `all` with the indices `which`.
 template <typename T>
 std::vector<T> chosen(std::span<const T> all, std::span<const Index> which) {
   std::vector<T> result;

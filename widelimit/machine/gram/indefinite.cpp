@@ -14,7 +14,7 @@ namespace widelimit {
 
 namespace {
 
-/// Up to two digits, never down: a cure must be enough.
+/// Rounds up to two significant digits, so that the recommended shift is large enough.
 double rounded_up(double value) {
   if (!(value > 0)) return 0;
   const double unit = std::pow(10.0, std::floor(std::log10(value)) - 1);
@@ -33,8 +33,8 @@ Indefinite diagnosis(Index minor, double smallest, double norm, Index samples, d
     result.message += fmt::format("its leading minor of order {} is not positive beyond rounding, ", minor);
   }
   result.message += fmt::format("its smallest eigenvalue is {:.2g}, its largest {:.2g}; ", smallest, norm);
-  result.message += norm > 0 ? fmt::format("a ridge of lambda = {:.2g} or more makes it so", result.lambda)
-                             : std::string("any ridge lambda > 0 makes it so");
+  result.message += norm > 0 ? fmt::format("a ridge lambda of {:.2g} or more makes it positive definite", result.lambda)
+                             : std::string("any ridge lambda > 0 makes it positive definite");
   return result;
 }
 
@@ -51,7 +51,8 @@ std::string diagonal_cure(const GramMatrix& k, Progress* progress, Index most_ex
     return fmt::format("the Gram matrix has the negative eigenvalue {:.2g}; add {:.2g} or more to its diagonal",
                        found.smallest, found.lambda / 2);
   }
-  // Lanczos' values lie inside the spectrum: twice what they show, and no less than what the test lets pass.
+  // Ritz values lie inside the spectrum, so take twice the estimate, and at least the threshold of the
+  // semi-definiteness test.
   const double least =
       2 * semidefinite_allowance(k.samples(), k.precision()) * found.norm / static_cast<double>(k.samples());
   return fmt::format(

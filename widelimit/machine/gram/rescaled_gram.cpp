@@ -9,20 +9,20 @@ namespace widelimit {
 
 namespace {
 
-/// Powers of 2 between which squares and sums of entries are far from the ends of float64.
+/// Range of powers of 2 within which squares and sums of entries neither overflow nor underflow in float64.
 constexpr int farthest_power = 300;
 constexpr double farthest_ratio = 1e280;
 
 }  // namespace
 
 std::optional<RescaledGram> rescaled_gram(const GramMatrix& k) {
-  if (k.precision() == Precision::f32) return std::nullopt;  // float32 does not reach so far
+  if (k.precision() == Precision::f32) return std::nullopt;  // the range of float32 is smaller
   double largest = 0;
   for (const double own : k.diagonal()) largest = std::max(largest, std::abs(own));
   if (largest == 0 || std::abs(std::ilogb(largest)) <= farthest_power) return std::nullopt;
   const int power = std::ilogb(largest);
   EngineMatrix scaled = k.algebra().copy_of(k.matrix(), Precision::f64);
-  // In two steps: 2^−power itself may be beyond float64.
+  // In two steps, since 2^−power itself may overflow.
   for (const int part : {-power / 2, -power - -power / 2}) {
     k.algebra().scale_rows(scaled, std::vector<double>(usize(k.samples()), std::ldexp(1.0, part)));
   }
@@ -33,7 +33,8 @@ Fit fit_rescaled(const RescaledGram& gram, double lambda,
                  const std::function<Fit(const GramMatrix& k, double lambda)>& fit) {
   const double scaled = std::ldexp(lambda, -gram.power);
   if (!(scaled >= 1 / farthest_ratio && scaled <= farthest_ratio)) {
-    fail(Code::input, "lambda = {:g} beside a kernel of about {:.1g} is beyond float64; divide both by a constant",
+    fail(Code::input,
+         "lambda = {:g} with a kernel of magnitude {:.1g} exceeds the range of float64; divide both by a constant",
          lambda, std::ldexp(1.0, gram.power));
   }
   Fit result = fit(gram.k, scaled);
@@ -46,7 +47,7 @@ Fit fit_rescaled(const RescaledGram& gram, double lambda,
   if (!exact && result.summary.ending != Ending::not_positive_definite) {
     result.summary.ending = Ending::iteration_limit;
     result.summary.primal = result.summary.dual = result.summary.gap = std::nullopt;
-    result.summary.message = "coefficients are beyond the range of float64; divide kernel and lambda by a constant";
+    result.summary.message = "coefficients exceed the range of float64; divide kernel and lambda by a constant";
   }
   return result;
 }

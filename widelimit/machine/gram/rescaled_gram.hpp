@@ -8,18 +8,18 @@
 
 namespace widelimit {
 
-/// K/2^power, exactly. The machine of K/s, λ/s and sα is that of K, λ and α, whatever the loss: so a kernel far from 1
-/// is brought there.
+/// K/2^power, exactly. The machine of K/s, λ/s and sα equals that of K, λ and α for any loss, so a kernel of extreme
+/// magnitude is scaled to a diagonal near 1.
 struct RescaledGram {
   GramMatrix k;
   int power = 0;
 };
 
-/// Nothing where the diagonal of K, which has passed its check, is near enough to 1.  O(n).
+/// Returns std::nullopt if the diagonal of K, which must have passed its check, needs no rescaling. O(n).
 [[nodiscard]] std::optional<RescaledGram> rescaled_gram(const GramMatrix& k);
 
-/// The fit at K/2^power and λ/2^power, with its coefficients brought back. Error{input} where λ/2^power is beyond
-/// float64; coefficients that are end as iteration_limit, without a gap.
+/// Fits with K/2^power and λ/2^power and scales the coefficients back. Throws Error{input} if λ/2^power exceeds the
+/// range of float64; if coefficients do, the fit ends as iteration_limit without a gap.
 [[nodiscard]] Fit fit_rescaled(const RescaledGram& gram, double lambda,
                                const std::function<Fit(const GramMatrix& k, double lambda)>& fit);
 

@@ -6,20 +6,20 @@
 
 namespace widelimit {
 
-/// u: one operation on float64 is right to a factor 1 + δ, |δ| ≤ u.
+/// Unit roundoff u: a float64 operation has relative error at most u.
 inline constexpr double unit_rounding = 0x1p-53;
-/// An operation whose result is below the range of float64 is right to this.
+/// Absolute error of an operation whose result underflows.
 inline constexpr double underflow_unit = 0x1p-1074;
 
-/// γ_n = nu/(1 − nu): a sum of n products, in any order, is right to γ_n times the sum of their moduli (Higham 2002,
-/// §3.1).
+/// γ_n = nu/(1 − nu): a sum of n products, in any order, has an error of at most γ_n times the sum of their absolute
+/// values (Higham 2002, §3.1).
 [[nodiscard]] constexpr double rounding_of(Index operations) {
   const double part = static_cast<double>(operations) * unit_rounding;
   return part / (1 - part);
 }
 
-/// A sum that carries what its additions round off, as if it were made in twice the precision (Ogita, Rump and Oishi
-/// 2005): right to u times itself and γ_n² times the sum of the moduli.
+/// Compensated sum: carries the rounding errors of its additions, as if computed in twice the working precision (Ogita,
+/// Rump and Oishi 2005). Its error is at most u times the sum plus γ_n² times the sum of the absolute values.
 class CompensatedSum {
  public:
   void add(double term) {
@@ -34,14 +34,14 @@ class CompensatedSum {
     rest_ += std::fma(a, b, -product);
   }
   [[nodiscard]] double value() const { return sum_ + rest_; }
-  /// The sum of the terms with their signs changed.
+  /// Returns the negated sum.
   [[nodiscard]] CompensatedSum negated() const {
     CompensatedSum result;
     result.sum_ = -sum_;
     result.rest_ = -rest_;
     return result;
   }
-  /// Whether no addition was rounded.
+  /// Whether all additions were exact.
   [[nodiscard]] bool exact() const { return rest_ == 0; }
 
  private:

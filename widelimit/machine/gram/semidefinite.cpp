@@ -16,10 +16,10 @@ namespace widelimit {
 
 namespace {
 
-/// Entries of K are taken to be right to so many ε√(K_ii K_jj), as GramMatrix::check takes its two halves to agree.
+/// Assumed error of the entries of K in units of ε√(K_ii K_jj), the symmetry tolerance of GramMatrix::check.
 constexpr double entry_roundings = 64;
 
-/// Answers of this process, the latest of them: a pure cache.
+/// Cache of the latest results in this process.
 class Answers {
  public:
   std::optional<bool> find(std::uint64_t key) {
@@ -45,7 +45,7 @@ Answers& answers() {
   return all;
 }
 
-/// Whether rows whose diagonal is 0 are 0, as those of a semi-definite matrix are.
+/// Whether all rows with a zero diagonal are zero, as in a positive semi-definite matrix.
 bool zero_rows_are_zero(const GramMatrix& k) {
   constexpr std::size_t rows_at_once = 64;
   std::vector<Index> zeros;
@@ -61,12 +61,12 @@ bool zero_rows_are_zero(const GramMatrix& k) {
   return true;
 }
 
-/// Of S(K + cD)S, S = 2^−⌊log₂√K_ii⌋; a row of zeros becomes one of the identity.
+/// Tries to factorise S(K + cD)S with S = 2^−⌊log₂√K_ii⌋; a zero row becomes a row of the identity.
 bool has_factor(const GramMatrix& k, Progress* progress) {
   const Index n = k.samples();
   require_matrix_memory(k.engine(), sizeof(double) * static_cast<double>(n) * static_cast<double>(n), std::nullopt,
                         "the test that the Gram matrix is positive semi-definite",
-                        "leave the test out where the matrix is known to be so");
+                        "skip the test if the matrix is known to be positive semi-definite");
   if (has_negative_diagonal(k) || !zero_rows_are_zero(k)) return false;
   const double c = semidefinite_allowance(n, k.precision());
   std::vector<double> scale;
@@ -87,7 +87,7 @@ double semidefinite_allowance(Index samples, Precision precision) {
   const auto n = static_cast<double>(samples);
   const double epsilon = precision == Precision::f32 ? static_cast<double>(std::numeric_limits<float>::epsilon())
                                                      : std::numeric_limits<double>::epsilon();
-  // A few operations more than n for each entry of a factor, and those of the scaling.
+  // Slightly more than n operations per entry of the factor, plus those of the scaling.
   return 1.1 * n * ((n + 16) * unit_rounding + entry_roundings * epsilon);
 }
 

@@ -46,7 +46,7 @@ Sums chosen_of(const Sums& values, const std::vector<Index>& chosen) {
   return result;
 }
 
-/// Pairs of all products that the residuals so far let expect: they fall by about the same factor each time.
+/// Progress adapter: predicts the total number of products, assuming that residuals decrease by a constant factor.
 class ExpectedProducts final : public Progress {
  public:
   ExpectedProducts(Progress* whole, Index samples, double tolerance)
@@ -58,12 +58,12 @@ class ExpectedProducts final : public Progress {
     return whole_->update(products_ * pairs_ + (known ? done : 0), std::max(expected_, products_ + 1) * pairs_,
                           "pairs");
   }
-  /// A product is done, and left this residual.
+  /// Records a finished product and its residual.
   void next(double residual) {
     ++products_;
     if (residual > 0 && residual < 1) {
       const double more = std::log(tolerance_) / std::log(residual) * static_cast<double>(products_);
-      expected_ = static_cast<Index>(std::ceil(std::min(more, 1e6))) + 1;  // one to judge by
+      expected_ = static_cast<Index>(std::ceil(std::min(more, 1e6))) + 1;  // one for the final summary
     }
     if (whole_ != nullptr && !update(0, 0, "")) {
       fail(Code::interrupted, "stopped after {} iterations at a residual of {:.1e}", products_, residual);
@@ -100,18 +100,18 @@ struct RidgeProduct {
   }
 };
 
-/// The recursion, on those columns of X that are not done: `places` says which.
+/// State of the recursion on the unfinished columns of X; `places` holds their indices.
 struct Recursion {
   Matrix<double> x;
   std::vector<Index> places;
   Sums sizes;          ///< ‖bⱼ‖²
   Matrix<double> r;    ///< b − A x
-  Matrix<double> p;    ///< directions, empty before the first
-  Sums rz;             ///< rᵀz of the directions
-  double largest = 0;  ///< ‖rⱼ‖/‖bⱼ‖ of the worst
+  Matrix<double> p;    ///< directions, empty before the first step
+  Sums rz;             ///< rᵀz of the current directions
+  double largest = 0;  ///< largest ‖rⱼ‖/‖bⱼ‖
 };
 
-/// Lets those go whose residual is small.
+/// Removes the columns that reached the tolerance.
 void drop_finished(Recursion& s, double tolerance) {
   const Sums squares = dots(s.r, s.r);
   std::vector<Index> open;
@@ -147,7 +147,7 @@ void turn(Recursion& s, const Preconditioner& preconditioner) {
   s.rz = std::move(rz);
 }
 
-/// x ← x + a p, r ← r − a A p; false where A is not positive along some p.
+/// x ← x + a p, r ← r − a A p. Returns false if pᵀAp ≤ 0 for some p.
 bool advance(Recursion& s, const RidgeProduct& a) {
   const Matrix<double> ap = a(s.p);
   const Sums curvature = dots(s.p, ap);
@@ -165,7 +165,7 @@ bool advance(Recursion& s, const RidgeProduct& a) {
   return true;
 }
 
-/// Iterates; returns the ending.
+/// Iterates until convergence, the iteration limit or negative curvature.
 Ending iterate(Recursion& s, const RidgeProduct& a, const Preconditioner& preconditioner,
                const ConjugateGradientOptions& options, ExpectedProducts& expected, std::vector<double>& residuals) {
   drop_finished(s, options.tolerance);
@@ -184,9 +184,8 @@ std::string message_of(Ending ending, const ConjugateGradientOptions& options, d
   switch (ending) {
     case Ending::iteration_limit:
       return fmt::format(
-          "the residual is {:.1e} after {} iterations, {:.1e} was asked for; a preconditioner of higher rank or a "
-          "larger "
-          "lambda converges faster",
+          "the residual is {:.1e} after {} iterations, above the tolerance {:.1e}; a preconditioner of higher rank or "
+          "a larger lambda converges faster",
           residual, options.max_iterations, options.tolerance);
     case Ending::not_positive_definite:
       return fmt::format("the Gram matrix with the ridge lambda = {} is not positive definite; give a larger lambda",
@@ -239,7 +238,7 @@ ConjugateGradientFit conjugate_gradients(const GramMatrix& k, MatrixView<const d
     result.fit = zero_fit(n, targets.cols);
     summary = std::move(kept);
     summary.ending = Ending::not_positive_definite;
-    summary.message = "the coefficients are beyond the range of float64; scale the kernel or give a larger lambda";
+    summary.message = "the coefficients exceed the range of float64; scale the kernel or give a larger lambda";
   }
   Matrix<double> g(n, targets.cols, Content::unset);
   k.multiply(result.fit.alpha.view(), g.view(), expected.get());

@@ -16,7 +16,7 @@ namespace widelimit {
 
 namespace {
 
-/// Test points solved for at a time.
+/// Test points per triangular solve.
 constexpr Index variance_strip = 256;
 
 double log_likelihood(MatrixView<const double> targets, const Matrix<double>& alpha, Index output,
@@ -26,11 +26,11 @@ double log_likelihood(MatrixView<const double> targets, const Matrix<double>& al
   return -0.5 * (fit + log_determinant + static_cast<double>(targets.rows) * std::log(2 * std::numbers::pi));
 }
 
-/// K* of a strip of test points, a column each, in float64.
+/// Converts a strip of rows of K(test, train) to float64 columns.
 void transpose_strip(const AnyView& test_by_train, Index begin, MatrixView<double> out) {
   std::visit(
       [&](const auto& k) {
-        constexpr Index band = 64;  // rows whose present columns stay in the first-level cache
+        constexpr Index band = 64;  // rows whose current columns fit into the L1 cache
         interruptible_rows((out.rows + band - 1) / band, band * out.cols, [&](Index number) {
           const Index first = number * band;
           const Index last = std::min(out.rows, first + band);
@@ -42,7 +42,7 @@ void transpose_strip(const AnyView& test_by_train, Index begin, MatrixView<doubl
       test_by_train);
 }
 
-/// The number of test points of K(test, train), which must have a column for each sample.
+/// Returns the number of test points of K(test, train), which must have one column per training sample.
 Index checked_tests(const AnyView& test_by_train, Index samples) {
   return std::visit(
       [&](const auto& k) {
@@ -52,7 +52,7 @@ Index checked_tests(const AnyView& test_by_train, Index samples) {
       test_by_train);
 }
 
-/// Both halves become their mean, and the diagonal is not negative.
+/// Symmetrises the matrix and clamps its diagonal to ≥ 0.
 void make_covariance(Matrix<double>& c) {
   interruptible_rows(c.rows(), c.cols(), [&](Index i) {
     c(i, i) = std::max(c(i, i), 0.0);
@@ -78,7 +78,7 @@ GaussianProcess::GaussianProcess(const GramMatrix& k, MatrixView<const double> t
   check_targets(targets, n);
   fit_ = zero_fit(n, targets.cols);
   Summary& summary = fit_.summary;
-  // Of a factor of K itself, that is the test.
+  // Without noise, the factorisation of K itself is the test.
   if (options.check_definite && options.noise > 0 && !is_semidefinite(k, options.progress)) {
     summary.ending = Ending::not_positive_definite;
     summary.method = "not begun";
@@ -99,7 +99,7 @@ GaussianProcess::GaussianProcess(const GramMatrix& k, MatrixView<const double> t
     fit_.alpha = Matrix<double>(n, targets.cols);
     summary.ending = Ending::not_positive_definite;
     const Indefinite found = diagnose(k, cholesky.failed_minor(), options.progress);
-    summary.message = fmt::format("{}, that is a noise variance of half of it", found.message);
+    summary.message = fmt::format("{}, i.e. a noise variance of half that value", found.message);
   } else {
     prove_ridge(k, {targets, 2 * options.noise}, fit_, options.progress);
     for (Index j = 0; j < targets.cols; ++j) {
@@ -119,7 +119,8 @@ std::vector<double> posterior_variance(const EngineMatrix& factor, const Engine&
   }
   for (std::size_t t = 0; t < test_diagonal.size(); ++t) {
     if (!std::isfinite(test_diagonal[t]) || test_diagonal[t] < 0) {
-      fail(Code::input, "K(x, x) of test point {} is {}; a variance is finite and not negative", t, test_diagonal[t]);
+      fail(Code::input, "K(x, x) of test point {} is {}; a variance must be finite and not negative", t,
+           test_diagonal[t]);
     }
   }
   std::vector<double> variance(test_diagonal.begin(), test_diagonal.end());

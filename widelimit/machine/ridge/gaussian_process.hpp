@@ -19,45 +19,46 @@ struct GaussianProcessOptions {
   void validate() const;
 };
 
-/// Posterior of f at new points; add the noise for the variance of an observation there.
+/// Posterior of f at test points; add the noise variance to obtain that of an observation.
 struct Posterior {
   Matrix<double> mean;             ///< test × outputs
   std::vector<double> variance;    ///< one per test point, the same for all outputs, ≥ 0
-  Matrix<double> covariance = {};  ///< test × test, the same for all outputs, where it was asked for
+  Matrix<double> covariance = {};  ///< test × test, the same for all outputs; empty unless requested
 };
 
-/// K** − K*ᵀ(K + σ²I)⁻¹K* at test points, of U with K + σ²I = UᵀU on an engine, K(test, train) and K(x, x) of the test
-/// points; clamped to 0 from below. Error{input} where shapes do not agree or entries are not finite. O(n²) for each
-/// test point.
+/// Returns K** − K*ᵀ(K + σ²I)⁻¹K* at test points, clamped to ≥ 0, from the factor U of K + σ²I = UᵀU on an engine,
+/// K(test, train), and K(x, x) of the test points. Throws Error{input} if shapes do not match or entries are not
+/// finite. O(n²) per test point.
 [[nodiscard]] std::vector<double> posterior_variance(const EngineMatrix& factor, const Engine& engine,
                                                      const AnyView& test_by_train,
                                                      std::span<const double> test_diagonal);
 
-/// All of K** − K*ᵀ(K + σ²I)⁻¹K*, exactly symmetric, of K(test, train) and K(test, test); its diagonal is clamped to 0
-/// from below. Errors as above.  O(n²·test + n·test²), and n·test doubles.
+/// Returns the full matrix K** − K*ᵀ(K + σ²I)⁻¹K*, exactly symmetric, with its diagonal clamped to ≥ 0, from K(test,
+/// train) and K(test, test). Throws as posterior_variance. O(n²·test + n·test²), and n·test doubles.
 [[nodiscard]] Matrix<double> posterior_covariance(const EngineMatrix& factor, const Engine& engine,
                                                   const AnyView& test_by_train, const AnyView& test_by_test);
 
-/// A network of infinite width before training is a Gaussian process f of covariance K, its NNGP kernel; this is f
-/// given y = f(x) + σ·noise on the training samples, all outputs independent with the same K:
+/// Gaussian process regression. A network of infinite width before training is a Gaussian process f with covariance K,
+/// its NNGP kernel; this class conditions f on y = f(x) + σ·noise on the training samples. Outputs are independent with
+/// the same K:
 ///
 ///     mean = K*ᵀ(K + σ²I)⁻¹y,   variance = K** − K*ᵀ(K + σ²I)⁻¹K*,
 ///     log p(y) = −½ yᵀ(K + σ²I)⁻¹y − ½ log det(K + σ²I) − n/2·log 2π.
 ///
-/// The mean is that of ridge at λ = 2σ².  O(n³/3), then O(n²) for each test point; n² doubles.
+/// The mean equals that of ridge regression with λ = 2σ². O(n³/3), then O(n²) per test point; n² doubles.
 class GaussianProcess {
  public:
   GaussianProcess(const GramMatrix& k, MatrixView<const double> targets, const GaussianProcessOptions& options = {});
 
-  /// As a machine: α = (K + σ²I)⁻¹y. Where it did not converge, neither likelihood nor posterior exist.
+  /// The fit as a kernel machine: α = (K + σ²I)⁻¹y. If it did not converge, likelihood and posterior are undefined.
   [[nodiscard]] const Fit& fit() const& { return fit_; }
   [[nodiscard]] Fit fit() && { return std::move(fit_); }
-  /// log p(y) of each output; their sum is that of all. Empty where the fit failed.
+  /// log p(y) of each output; the joint value is their sum. Empty if the fit failed.
   [[nodiscard]] const std::vector<double>& log_marginal_likelihood() const { return likelihood_; }
-  /// From K(test, train) and K(x, x) of the test points. Error{input} where shapes do not agree or entries are
-  /// not finite, Error{numerical} where the fit failed.
+  /// Returns mean and variance from K(test, train) and K(x, x) of the test points. Throws Error{input} if shapes do not
+  /// match or entries are not finite, Error{numerical} if the fit failed.
   [[nodiscard]] Posterior posterior(const AnyView& test_by_train, std::span<const double> test_diagonal) const;
-  /// The same with the covariance between test points, from K(test, test).
+  /// Same as posterior, with the covariance between test points, from K(test, test).
   [[nodiscard]] Posterior joint_posterior(const AnyView& test_by_train, const AnyView& test_by_test) const;
 
  private:

@@ -12,7 +12,7 @@ double weight(std::span<const double> weights, Index i) {
 
 Index largest(const double* row, Index count) { return std::max_element(row, row + count) - row; }
 
-/// Of several columns, those of the first row say which two values are meant.
+/// Whether the targets are class indicators. With several columns, the first row defines the two values.
 bool names_classes(MatrixView<const double> targets) {
   const Index count = targets.cols;
   const auto one = [&](Index i) { return largest(targets.row(i), count); };

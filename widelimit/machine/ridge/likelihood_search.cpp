@@ -18,14 +18,15 @@ namespace {
 constexpr std::size_t parameter_count = 3;
 using Triple = std::array<double, parameter_count>;
 constexpr std::array<std::string_view, parameter_count> parameter_names{"w_std", "b_std", "noise"};
-/// Other starts are drawn so far from the first, as a factor: w_std acts by its power of twice the depth.
+/// Factor by which random starts differ from the first: the kernel scales with w_std to the power of twice the depth.
 constexpr Triple start_spread{2, 10, 10};
 constexpr double usual_b_std = 0.1;
 constexpr double usual_noise_share = 0.1;
 constexpr ParameterRange usual_noise_range{1e-6, 10};
-/// ∂K is right to this, relative; A⁻¹ amplifies it by the condition number of A in the gradient.
+/// Relative error of ∂K; in the gradient, A⁻¹ amplifies it by the condition number of A.
 constexpr double slope_rounding = 1.2e-12;
-/// A gradient of g for each target promises to raise log p by about g²/2 for each: so little that none is missed.
+/// Largest gradient per target that counts as rounding: a gradient g can raise log p by about g²/2 per target, which is
+/// negligible below this value.
 constexpr double largest_hidden_gradient = 1e-3;
 
 ProcessParameters parameters_of(const Triple& t) { return {t[0], t[1], t[2]}; }
@@ -43,12 +44,12 @@ void check_range(std::string_view name, const ParameterRange& range) {
   const bool fixed_at_zero = range.lower == 0 && range.upper == 0 && name != "w_std";
   if (fixed_at_zero) return;
   if (!std::isfinite(range.upper) || !(range.lower > 0) || !(range.lower <= range.upper)) {
-    fail(Code::input, "{} between {} and {}; its bounds are positive, finite and in order{}", name, range.lower,
-         range.upper, name == "w_std" ? "" : ", or both 0");
+    fail(Code::input, "{} between {} and {}; the bounds must be positive, finite and in ascending order{}", name,
+         range.lower, range.upper, name == "w_std" ? "" : ", or both 0");
   }
 }
 
-/// The likelihood as a function of the logarithms of the parameters that are not fixed, for each target and negative.
+/// The negative log likelihood per target as a function of the logarithms of the free parameters.
 class LikelihoodSearch {
  public:
   LikelihoodSearch(const Network& network, const SampleView& x, MatrixView<const double> targets,
@@ -75,7 +76,7 @@ class LikelihoodSearch {
       box_.lower.push_back(std::log(ranges_[p].lower));
       box_.upper.push_back(std::log(ranges_[p].upper));
     }
-    if (moving_.empty()) fail(Code::input, "w_std, b_std and noise are all fixed; leave one of them free");
+    if (moving_.empty()) fail(Code::input, "w_std, b_std and noise are all fixed; at least one must vary");
     box_.tolerance = options.tolerance;
     box_.most_iterations = options.most_iterations;
   }
@@ -127,7 +128,7 @@ class LikelihoodSearch {
   }
 
  private:
-  /// Whether rounding explains what is left of the gradient.
+  /// Whether the remaining gradient is within its rounding error.
   [[nodiscard]] bool is_hidden(const LikelihoodStart& start) {
     const double condition = likelihood_at(start.to, false, false).summary.condition.value_or(0);
     return start.gradient <= std::min(slope_rounding * condition, largest_hidden_gradient);
@@ -136,7 +137,7 @@ class LikelihoodSearch {
   [[nodiscard]] Triple moved(Triple from, std::span<const double> logs) const {
     for (std::size_t k = 0; k < moving_.size(); ++k) {
       const ParameterRange& range = ranges_[moving_[k]];
-      // exp(log b) may miss a bound b by a rounding.
+      // Rounding: exp(log b) may differ from b.
       from[moving_[k]] = logs[k] <= box_.lower[k]   ? range.lower
                          : logs[k] >= box_.upper[k] ? range.upper
                                                     : std::clamp(std::exp(logs[k]), range.lower, range.upper);
@@ -145,7 +146,7 @@ class LikelihoodSearch {
   }
 
   [[nodiscard]] std::optional<ObjectiveAt> at(const Triple& from, std::span<const double> logs, bool gradient) {
-    // An iteration takes two evaluations at least: without a gradient, and with it.
+    // An iteration takes at least two evaluations: without and with gradient.
     progress_.at(first_step_ + std::min(++evaluations_ / 2, options_.most_iterations - 1));
     try {
       const MarginalLikelihood found = likelihood_at(parameters_of(moved(from, logs)), gradient, false);
@@ -154,7 +155,7 @@ class LikelihoodSearch {
       for (const std::size_t p : moving_) result.gradient.push_back(-scale_ * found.gradient[p]);
       return result;
     } catch (const Error& error) {
-      // A kernel beyond float64: steps of the search may lead there.
+      // The kernel overflows float64; a step of the search may cause that.
       if (error.code() == Code::numerical) return std::nullopt;
       throw;
     }
@@ -167,7 +168,7 @@ class LikelihoodSearch {
   const Engine& engine_;
   double scale_;
   IterationProgress progress_;
-  Index first_step_ = 0;  ///< of the start that climbs
+  Index first_step_ = 0;  ///< of the current start
   Index evaluations_ = 0;
   std::array<ParameterRange, parameter_count> ranges_;
   Triple first_{};
@@ -175,7 +176,7 @@ class LikelihoodSearch {
   BfgsOptions box_;
 };
 
-/// The start with the largest likelihood; nothing where none has one.
+/// Returns the start with the largest likelihood, or nullptr if none has one.
 const LikelihoodStart* best_start(const std::vector<LikelihoodStart>& starts) {
   const LikelihoodStart* best = nullptr;
   for (const LikelihoodStart& start : starts) {
@@ -188,11 +189,11 @@ const LikelihoodStart* best_start(const std::vector<LikelihoodStart>& starts) {
 
 void LikelihoodSearchOptions::validate() const {
   if (kind == Kind::both) fail(Code::usage, "a Gaussian process has one covariance; choose nngp or ntk");
-  if (starts < 1 || most_iterations < 1) fail(Code::input, "a search needs a start and an iteration at least");
-  if (!(tolerance > 0)) fail(Code::input, "a tolerance of {}; it must be positive", tolerance);
+  if (starts < 1 || most_iterations < 1) fail(Code::input, "a search needs at least one start and one iteration");
+  if (!(tolerance > 0)) fail(Code::input, "the tolerance is {}; it must be positive", tolerance);
   for (const auto& given : {w_std, b_std, noise}) {
     if (given && !(std::isfinite(*given) && *given >= 0)) {
-      fail(Code::input, "a start of {}; w_std, b_std and noise are finite and not negative", *given);
+      fail(Code::input, "the starting value is {}; w_std, b_std and noise must be finite and not negative", *given);
     }
   }
 }
@@ -203,7 +204,8 @@ LikelihoodOptimum optimise_marginal_likelihood(const Network& network, const Sam
   const auto begin = Clock::now();
   options.validate();
   check_targets(targets, x.count());
-  if (count_weight_layers(network) == 0) fail(Code::input, "the network has no weight layer, so no w_std to optimise");
+  if (count_weight_layers(network) == 0)
+    fail(Code::input, "the network has no weight layer, hence no w_std to optimise");
   LikelihoodSearch search(network, x, targets, options, engine);
   LikelihoodOptimum result;
   for (Index number = 0; number < options.starts; ++number) result.starts.push_back(search.climb(number));
@@ -215,7 +217,7 @@ LikelihoodOptimum optimise_marginal_likelihood(const Network& network, const Sam
   result.gradient = found.gradient;
   result.quadrature_error = found.quadrature_error;
   Summary& summary = result.summary = found.summary;
-  summary.method = fmt::format("projected BFGS by log-parameters, {} start{}; {}", options.starts,
+  summary.method = fmt::format("projected BFGS in log-parameters, {} start{}; {}", options.starts,
                                options.starts == 1 ? "" : "s", found.summary.method);
   summary.iterations = 0;
   for (const LikelihoodStart& start : result.starts) summary.iterations += start.iterations;
@@ -224,14 +226,15 @@ LikelihoodOptimum optimise_marginal_likelihood(const Network& network, const Sam
     summary.ending = best->ending;
     if (best->rounded) {
       summary.message =
-          fmt::format("the search ended where rounding hides the gradient: K + σ²I has a condition number of {:.1g}",
+          fmt::format("the gradient is within its rounding error: K + σ²I has a condition number of {:.1g}",
                       summary.condition.value_or(0));
     }
     if (best->ending == Ending::iteration_limit) {
-      summary.message = best->iterations < options.most_iterations
-                            ? "no step raises the likelihood further: its rounding, or the edge of where K + σ²I has a "
-                              "factor, is reached; allow more noise or a larger tolerance"
-                            : "the steps did not suffice; allow more, or begin near the parameters found";
+      summary.message =
+          best->iterations < options.most_iterations
+              ? "no step raises the likelihood further: its rounding, or the edge of where K + σ²I has a "
+                "factor, is reached; allow more noise or a larger tolerance"
+              : "the iteration limit is reached; allow more iterations, or start from the parameters found";
     }
   }
   summary.seconds = seconds_since(begin);

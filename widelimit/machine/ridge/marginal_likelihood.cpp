@@ -20,19 +20,19 @@ namespace widelimit {
 
 namespace {
 
-/// Beyond this condition number less than two digits of log det A and yᵀA⁻¹y are above rounding.
+/// Condition number beyond which log det A and yᵀA⁻¹y have fewer than two accurate digits.
 constexpr double largest_condition = 0.01 / std::numeric_limits<double>::epsilon();
 
-/// The leading minor that keeps A from having a likelihood; 0 where it has one.
+/// Returns the leading minor for which A has no likelihood; 0 if it has one.
 Index likelihood_obstacle(const Cholesky& cholesky) {
   if (cholesky.failed_minor() != 0) return cholesky.failed_minor();
   return cholesky.condition() < largest_condition ? 0 : cholesky.weakest_minor();
 }
 
-/// Columns of (K + σ²I)⁻¹ at a time.
+/// Columns of (K + σ²I)⁻¹ per solve.
 constexpr Index inverse_strip = 256;
 
-/// (−f(2h) + 8f(h) − 8f(−h) + f(−2h))/12h.
+/// Fourth-order central difference (−f(2h) + 8f(h) − 8f(−h) + f(−2h))/12h.
 struct DifferenceNode {
   double place;
   double weight;
@@ -40,9 +40,9 @@ struct DifferenceNode {
 constexpr std::array<DifferenceNode, 4> difference_nodes{
     {{-2, 1.0 / 12}, {-1, -8.0 / 12}, {1, 8.0 / 12}, {2, -1.0 / 12}}};
 
-/// In s = log w_std an entry of the kernel of D weight layers consists of terms e^{ks}, k ≤ 2D, so that its fifth
-/// derivative is at most (2D)⁵ times itself, and the difference is off by (2D)⁵h⁴/30. Rounding u of entries adds 3u/2h.
-/// Their sum is least at h⁵ = 11.25u/(2D)⁵, where it is 1.2e-12 of 2D times the entry.
+/// As a function of s = log w_std, a kernel entry of D weight layers is a sum of terms e^{ks}, k ≤ 2D, so its fifth
+/// derivative is at most (2D)⁵ times the entry and the truncation error is (2D)⁵h⁴/30. Rounding u of entries adds
+/// 3u/2h. The sum is minimal at h⁵ = 11.25u/(2D)⁵, where it is 1.2e-12 of 2D times the entry.
 double difference_step(Index weight_layers) {
   constexpr double entry_rounding = 0x1p-50;
   return std::pow(11.25 * entry_rounding, 0.2) / (2.0 * static_cast<double>(std::max<Index>(weight_layers, 1)));
@@ -50,13 +50,14 @@ double difference_step(Index weight_layers) {
 
 AnyMatrix one_kernel(Gram found, Kind kind) { return kind == Kind::ntk ? std::move(found.ntk) : std::move(found.nngp); }
 
-/// to += weight·K.
+/// Computes to += weight·K.
 void accumulate(const AnyMatrix& k, double weight, Matrix<double>& to) {
   const Matrix<double>& entries = std::get<Matrix<double>>(k);
   for (Index i = 0; i < to.rows() * to.cols(); ++i) to.data()[i] += weight * entries.data()[i];
 }
 
-/// ½(Σ αα^T − m A⁻¹) on the rows `begin` … of a strip and the columns `from` …; `inverse` has the columns of the strip.
+/// Contracts `slope` with ½(Σ αα^T − m A⁻¹) on the rows `begin` … of a strip and the columns `from` …; `inverse` holds
+/// the columns of the strip.
 double contracted(const Matrix<double>& slope, const Matrix<double>& alpha, const Matrix<double>& inverse, Index begin,
                   Index from) {
   const Index outputs = alpha.cols();
@@ -71,7 +72,7 @@ double contracted(const Matrix<double>& slope, const Matrix<double>& alpha, cons
   return sum / 2;
 }
 
-/// The gradient by strips of the samples, so that no derivative of K is held.
+/// Computes the gradient in strips of samples, so that no derivative of K is stored.
 class LikelihoodGradient {
  public:
   LikelihoodGradient(const Network& network, const SampleView& x, const MarginalLikelihoodOptions& options,
@@ -102,7 +103,7 @@ class LikelihoodGradient {
   }
 
  private:
-  /// What the pairs of a strip with itself and with all later samples contribute, by a step of the log-parameters.
+  /// Contribution of the pairs of a strip with itself and with all later samples, for a step in one log-parameter.
   [[nodiscard]] double strip(Index begin, Index size, const WeightStd& step, const Matrix<double>& alpha,
                              const Matrix<double>& inverse) const {
     const Index end = begin + size;
@@ -143,7 +144,7 @@ MarginalLikelihood marginal_likelihood(const Network& network, const SampleView&
   check_targets(targets, x.count());
   const auto n = static_cast<double>(x.count());
   require_matrix_memory(engine, 2 * sizeof(double) * n * n, options.memory, "a Gram matrix and its factor",
-                        "take fewer samples, or allow more", {Remedy::fewer_samples, Remedy::more_memory});
+                        "use fewer samples, or allow more memory", {Remedy::fewer_samples, Remedy::more_memory});
   const DeviceMemoryLimit limit(engine, options.memory);
   MarginalLikelihood result;
   Summary& summary = result.summary;
@@ -171,7 +172,7 @@ MarginalLikelihood marginal_likelihood(const Network& network, const SampleView&
   if (minor != 0 || !std::isfinite(result.value)) {
     result.value = 0;
     summary.ending = Ending::not_positive_definite;
-    summary.message = options.diagnose ? fmt::format("{}, that is a noise variance of half of it",
+    summary.message = options.diagnose ? fmt::format("{}, i.e. a noise variance of half that value",
                                                      diagnose(k, minor, options.progress).message)
                                        : fmt::format("leading minor {} is not positive beyond rounding", minor);
   } else if (options.gradient) {

@@ -11,40 +11,41 @@
 namespace widelimit {
 
 struct MarginalLikelihoodOptions {
-  Kind kind = Kind::nngp;  ///< of the covariance: nngp, the prior of the network itself, or ntk
+  Kind kind = Kind::nngp;  ///< covariance: nngp, the prior of the network, or ntk
   double noise = 0;        ///< variance σ² of the observation noise; finite, ≥ 0
   bool gradient = true;
-  /// Also the error of quadrature and, where K + σ²I has no factor, what noise would give it one. False where only the
-  /// number counts.
+  /// Also compute the quadrature error and, if K + σ²I has no factor, the noise variance that would make it positive
+  /// definite. Set to false if only the value is needed.
   bool diagnose = true;
-  std::optional<std::size_t> memory;  ///< bytes that K and its factor may take; default: the available memory
+  std::optional<std::size_t> memory;  ///< memory limit of K and its factor in bytes; default: the available memory
   Progress* progress = nullptr;
 
   void validate() const;
 };
 
-/// log p(y) of a Gaussian process, all outputs together.
+/// log p(y) of a Gaussian process, summed over outputs.
 struct MarginalLikelihood {
-  double value = 0;  ///< 0 where K + σ²I has no factor, or one of a condition number that leaves no digits
-  /// By log w_std, log b_std and log σ²: what a common factor of the w_std of all weight layers changes, of their
-  /// b_std, and of the noise. 0 where it was not asked for.
+  double value = 0;  ///< 0 if K + σ²I has no factor or is too ill-conditioned for accurate digits
+  /// Derivatives with respect to log w_std, log b_std and log σ²: a common factor of the w_std of all weight layers,
+  /// one of their b_std, and the noise. 0 unless requested.
   std::array<double, 3> gradient{};
-  double quadrature_error = 0;  ///< of the kernel, where diagnosed
-  Summary summary;              ///< not_positive_definite, with the failing minor, where K + σ²I has no factor
+  double quadrature_error = 0;  ///< quadrature error of the kernel, if `diagnose` is set
+  Summary summary;              ///< not_positive_definite, with the failing minor, if `value` is undefined
 };
 
-/// log p(y) = −½ yᵀA⁻¹y − ½ log det A − n/2·log 2π of A = K + σ²I, K the kernel of the network on x, in float64, and
+/// Computes log p(y) = −½ yᵀA⁻¹y − ½ log det A − n/2·log 2π with A = K + σ²I, K the kernel of the network on x, in
+/// float64, and
 ///
 ///     ∂ log p/∂θ = ½ Σ_ij (ααᵀ − A⁻¹)_ij ∂K_ij/∂θ,   α = A⁻¹y,
 ///
-/// summed over the columns of y. ∂K/∂θ of the standard deviations by central differences of fourth order in log θ,
-/// right to about 1e-12 relative to its natural size [docs/theory/machines.md]. n³/3 multiply-adds and one Gram matrix;
-/// with the gradient 2n³ and nine of them. 2n² doubles.
+/// summed over the columns of y. ∂K/∂θ of the standard deviations is computed by fourth-order central differences in
+/// log θ, with a relative error of about 1e-12 [docs/theory/machines.md]. n³/3 multiply-adds and one Gram matrix; with
+/// the gradient 2n³ and nine Gram matrices. 2n² doubles.
 [[nodiscard]] MarginalLikelihood marginal_likelihood(const Network& network, const SampleView& x,
                                                      MatrixView<const double> targets,
                                                      const MarginalLikelihoodOptions& options, const Engine& engine);
 
-/// One w_std and one b_std of all weight layers of a network, and the variance of the noise.
+/// Shared w_std and b_std of all weight layers of a network, and the noise variance.
 struct ProcessParameters {
   double w_std = 1;
   double b_std = 0;
@@ -52,7 +53,7 @@ struct ProcessParameters {
   bool operator==(const ProcessParameters&) const = default;
 };
 
-/// Where a parameter may lie; it is fixed where both ends are equal.
+/// Bounds of a parameter; it is fixed if both are equal.
 struct ParameterRange {
   double lower = 0;
   double upper = 0;
@@ -60,7 +61,7 @@ struct ParameterRange {
 
 struct LikelihoodSearchOptions {
   Kind kind = Kind::nngp;
-  /// The first start. Default: w_std and b_std of the first weight layer, or 0.1 where that has no bias, and a tenth of
+  /// First starting point. Default: w_std and b_std of the first weight layer (0.1 if it has no bias), and a tenth of
   /// the mean square of the targets for the noise.
   std::optional<double> w_std;
   std::optional<double> b_std;
@@ -69,44 +70,42 @@ struct LikelihoodSearchOptions {
   ParameterRange b_std_range{1e-3, 1e1};
   /// Default: 1e-6 to 10 times the mean square of the targets.
   std::optional<ParameterRange> noise_range;
-  Index starts = 3;             ///< the first, and others drawn around it
-  std::uint64_t seed = 0;       ///< of the others
-  double tolerance = 1e-6;      ///< of the projected gradient, for each target
-  Index most_iterations = 100;  ///< of each start
+  Index starts = 3;             ///< number of starts: the first, and random ones around it
+  std::uint64_t seed = 0;       ///< seed of the random starts
+  double tolerance = 1e-6;      ///< on the projected gradient, per target
+  Index most_iterations = 100;  ///< per start
   std::optional<std::size_t> memory;
   Progress* progress = nullptr;
 
   void validate() const;
 };
 
-/// One start of the search, and where it ended.
+/// Result of one start of the search.
 struct LikelihoodStart {
   ProcessParameters from;
   ProcessParameters to;
-  std::optional<double> from_value;  ///< log p(y); empty where K + σ²I has no factor there
+  std::optional<double> from_value;  ///< log p(y) at `from`; empty if K + σ²I has no factor
   std::optional<double> value;
-  double gradient = 0;  ///< largest entry of the projected gradient by log-parameters, for each target
+  double gradient = 0;  ///< largest entry of the projected gradient in log-parameters, per target
   Index iterations = 0;
   Ending ending = Ending::converged;
-  bool rounded = false;  ///< converged as far as rounding lets the likelihood and its gradient be seen
+  bool rounded = false;  ///< converged to the rounding error of the likelihood and its gradient
 };
 
-/// A local maximum of the marginal likelihood: the best of all starts.
+/// Local maximum of the marginal likelihood: the best of all starts.
 struct LikelihoodOptimum {
-  Network network;  ///< with the w_std and b_std found
+  Network network;  ///< with the optimal w_std and b_std
   ProcessParameters parameters;
   double value = 0;
   std::array<double, 3> gradient{};  ///< as in MarginalLikelihood
   std::vector<LikelihoodStart> starts;
   double quadrature_error = 0;
-  /// `gradient` is that of the best start, `iterations` those of all. not_positive_definite where no start has a
-  /// likelihood.
+  /// `gradient` is that of the best start, `iterations` the total. not_positive_definite if no start has a likelihood.
   Summary summary;
 };
 
-/// Maximises log p(y) over one w_std and one b_std of all weight layers and over the noise, in their logarithms, by
-/// projected quasi-Newton steps from several starts. An evaluation costs as much as marginal_likelihood; K is in
-/// float64.
+/// Maximises log p(y) over a shared w_std and b_std of all weight layers and the noise, in logarithms, by projected
+/// quasi-Newton steps from several starts. Each evaluation costs as much as marginal_likelihood; K is in float64.
 [[nodiscard]] LikelihoodOptimum optimise_marginal_likelihood(const Network& network, const SampleView& x,
                                                              MatrixView<const double> targets,
                                                              const LikelihoodSearchOptions& options,

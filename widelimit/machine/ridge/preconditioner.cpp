@@ -79,16 +79,17 @@ namespace {
 
 constexpr Index pivot_block = 64;
 constexpr double pivot_rounding = std::numeric_limits<double>::epsilon();
-/// Least c′ beside the trace: L (c′I + LᵀL)⁻¹ Lᵀ v comes within c′/‖L‖² of v, and the difference must have digits.
+/// Smallest c′ relative to the trace: L (c′I + LᵀL)⁻¹ Lᵀ v approximates v up to c′/‖L‖², and their difference must keep
+/// some digits.
 constexpr double least_share = 1e-10;
-/// The same for a float32 L, beside ‖K‖: sums of thousands of products leave some 5e-7 of relative error, and a tenth
-/// of it in A·M does not change how conjugate gradients converge.
+/// Same for a float32 L, relative to ‖K‖: sums of thousands of products have a relative error of about 5e-7, and a
+/// tenth of it in A·M does not affect the convergence of conjugate gradients.
 constexpr double least_single_share = 5e-6;
 
 double sum_of(const std::vector<double>& values) { return std::accumulate(values.begin(), values.end(), 0.0); }
 
-/// `count` samples in proportion to `left`, by equal steps through their sum: a sample that exceeds a step is drawn
-/// once.
+/// Systematic sampling of `count` samples in proportion to `left`: equal steps through the cumulative sum. A sample
+/// that exceeds a step is drawn once.
 std::vector<Index> draw(const std::vector<double>& left, Index count, double offset) {
   const double step = sum_of(left) / static_cast<double>(count);
   std::vector<Index> chosen;
@@ -104,7 +105,7 @@ std::vector<Index> draw(const std::vector<double>& left, Index count, double off
   return chosen;
 }
 
-/// Mean of Σ|K_ij| over some columns, which is about ‖K‖ where entries are of one sign.
+/// Returns the mean of Σ|K_ij| over some columns, about ‖K‖ if the entries have the same sign.
 double norm_estimate(const GramMatrix& k, const std::vector<double>& diagonal) {
   const std::vector<Index> chosen = draw(diagonal, std::min<Index>(pivot_block, k.samples()), 0.5);
   if (chosen.empty()) return 0;
@@ -115,10 +116,10 @@ double norm_estimate(const GramMatrix& k, const std::vector<double>& diagonal) {
   return sum / static_cast<double>(columns.cols());
 }
 
-/// Whether one column more saves more multiply-adds than it costs. With ℓ the largest eigenvalue left over, about what
-/// the last columns took from the trace each, κ = 1 + ℓ/c′ and some 7√κ iterations bring the residual to 1e-6; where
-/// eigenvalues fall off as 1/rank, a column less of κ − 1 is (κ − 1)/rank. It costs its entries, and a product with the
-/// others twice.
+/// Whether one more column saves more multiply-adds than it costs. With ℓ the largest remaining eigenvalue, estimated
+/// by the trace that each of the last columns removed, κ = 1 + ℓ/c′, and about 7√κ iterations reduce the residual to
+/// 1e-6. If eigenvalues decay as 1/rank, one column lowers κ − 1 by (κ − 1)/rank. It costs its entries and two products
+/// with the other columns.
 bool worth_more(const GramMatrix& k, Index rank, double taken, double shift) {
   const auto n = static_cast<double>(k.samples());
   const double excess = taken / shift;
@@ -126,7 +127,7 @@ bool worth_more(const GramMatrix& k, Index rank, double taken, double shift) {
   return saved * k.entry_cost() > n * (2 * static_cast<double>(rank) + k.entry_cost());
 }
 
-/// Largest rank whose L, c′I + LᵀL and one more such matrix fit.
+/// Returns the largest rank for which L, c′I + LᵀL and another matrix of the latter size fit into memory.
 Index rank_within(std::size_t memory, Index samples, std::size_t number_bytes) {
   const auto n = static_cast<double>(number_bytes) * static_cast<double>(samples + 2 * pivot_block);
   const auto square = static_cast<double>(sizeof(double) + number_bytes);
@@ -147,7 +148,7 @@ bool grow(const GramMatrix& k, LowRank& l, std::vector<double>& left, Index colu
     std::copy_n(c.view().row(chosen[static_cast<std::size_t>(i)]), count, square.view().row(i));
     trace += square(i, i);
   }
-  // Copies among the chosen would end it, as would what float32 rounded off.
+  // Regularises against duplicates among the chosen samples and float32 rounding.
   const double doubt = l.single() ? 1e-6 : 1e-12;
   for (Index j = 0; j < count; ++j) square(j, j) += doubt * trace;
   if (host::cholesky(square.view()) != 0) return false;
@@ -195,7 +196,7 @@ Preconditioner::Preconditioner(const GramMatrix& k, std::span<const double> scal
   factor(scale, options.progress);
 }
 
-/// S L takes the place of L.
+/// Replaces L by S L and factorises c′I + LᵀL.
 void Preconditioner::factor(std::span<const double> scale, Progress* progress) {
   if (rank_ == 0) return;
   l_->scale_rows(scale);
@@ -203,7 +204,7 @@ void Preconditioner::factor(std::span<const double> scale, Progress* progress) {
   if (algebra_.cholesky(inner_, progress) != 0) rank_ = 0;
 }
 
-/// (v − L (c′I + LᵀL)⁻¹ Lᵀ v)/c′, each column in units of its largest entry, so that float32 holds it.
+/// Computes (v − L (c′I + LᵀL)⁻¹ Lᵀ v)/c′, each column scaled by its largest entry to fit the range of float32.
 void Preconditioner::apply(MatrixView<const double> r, MatrixView<double> z) const {
   std::vector<double> units(static_cast<std::size_t>(r.cols), 0.0);
   for (Index i = 0; i < r.rows; ++i) {

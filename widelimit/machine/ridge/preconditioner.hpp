@@ -8,8 +8,8 @@
 
 namespace widelimit {
 
-/// L of a Gram matrix's low-rank part L Lᵀ, in float32 or float64 on an engine, one block of columns after the other.
-/// Sums over samples are float64 either way: float32 rounds within a few thousand rows only.
+/// Factor L of a low-rank approximation L Lᵀ of a Gram matrix, in float32 or float64 on an engine, built in blocks of
+/// columns. Sums over samples use float64 in both cases: float32 accumulates at most a few thousand rows.
 class LowRank {
  public:
   LowRank(const Algebra& algebra, Index samples, Index columns, Precision precision)
@@ -17,17 +17,17 @@ class LowRank {
 
   [[nodiscard]] Index rank() const { return rank_; }
   [[nodiscard]] bool single() const { return l_.precision() == Precision::f32; }
-  /// c −= L L(chosen)ᵀ, c being columns `chosen` of the matrix.  O(n·rank·chosen).
+  /// Computes c −= L L(chosen)ᵀ, where c holds the columns `chosen` of the matrix. O(n·rank·chosen).
   void take_from(Matrix<double>& c, std::span<const Index> chosen) const;
-  /// Columns more; c becomes what is kept of them.
+  /// Appends columns; c is overwritten with their stored (rounded) values.
   void append(Matrix<double>& c);
-  /// Gives back the memory of columns that did not come, where they are half or more.
+  /// Releases the memory of unused columns if they are at least half of all.
   void give_back_unused();
-  /// Row i times scale[i].
+  /// Multiplies row i by scale[i].
   void scale_rows(std::span<const double> scale);
-  /// LᵀL + shift·I, its upper triangle.  O(n·rank²).
+  /// Returns the upper triangle of LᵀL + shift·I. O(n·rank²).
   [[nodiscard]] EngineMatrix inner(double shift) const;
-  /// Lᵀr and z −= L s.  O(n·rank·columns).
+  /// Compute Lᵀr and z −= L s. O(n·rank·columns).
   [[nodiscard]] Matrix<double> transposed_times(MatrixView<const double> r) const;
   void subtract_times(const Matrix<double>& s, MatrixView<double> z) const;
   [[nodiscard]] std::size_t bytes() const { return l_.bytes(); }
@@ -37,28 +37,29 @@ class LowRank {
   void multiply(Transpose op, MatrixView<const double> v, MatrixView<double> out) const;
 
   const Algebra& algebra_;
-  EngineMatrix l_;  ///< samples × as many columns as were asked for, of which rank_ count
+  EngineMatrix l_;  ///< samples × capacity; the first rank_ columns are used
   Index rank_ = 0;
 };
 
-/// What a preconditioner for A = S K S + c I is made of.
+/// Options of a preconditioner for A = S K S + c I.
 struct PreconditionerOptions {
-  /// Columns of L; none: as many as save more work in products with K than they cost, at most half the samples.
+  /// Number of columns of L. If empty: as many as save more work in products with K than they cost, at most half the
+  /// samples.
   std::optional<Index> rank;
-  std::optional<std::size_t> memory;  ///< bytes it may take
+  std::optional<std::size_t> memory;  ///< memory limit in bytes
   Progress* progress = nullptr;
 };
 
-/// (L Lᵀ + c′I)⁻¹ for S K S + c I, with L of `rank` columns from a Cholesky factorisation with pivots: blocks of
-/// columns are drawn where the diagonal left over is large, each in proportion to it, so that near copies of a sample
-/// are not drawn twice (Chen, Epperly, Tropp, Webber 2023). c′ = c + the mean of what is left over. L is float32 where
-/// that leaves the difference L(c′I + LᵀL)⁻¹Lᵀv − v digits enough: twice the rank in the same memory.
-/// O(n rank²) and `rank` columns of K; n·rank numbers.
+/// Preconditioner (L Lᵀ + c′I)⁻¹ for S K S + c I, with L of `rank` columns from a randomly pivoted Cholesky
+/// factorisation: blocks of pivots are drawn with probability proportional to the residual diagonal, so that near
+/// copies of a sample are not drawn twice (Chen, Epperly, Tropp, Webber 2023). c′ = c + the mean of the residual
+/// diagonal. L is float32 if the difference v − L(c′I + LᵀL)⁻¹Lᵀv keeps enough digits: twice the rank in the same
+/// memory. O(n rank²) and `rank` columns of K; n·rank numbers.
 class Preconditioner {
  public:
   Preconditioner(const GramMatrix& k, std::span<const double> scale, double shift,
                  const PreconditionerOptions& options);
-  /// z = (L Lᵀ + c′I)⁻¹ r.  O(n rank columns).
+  /// Computes z = (L Lᵀ + c′I)⁻¹ r. O(n rank columns).
   void apply(MatrixView<const double> r, MatrixView<double> z) const;
   [[nodiscard]] Index rank() const { return rank_; }
   [[nodiscard]] bool single() const { return l_ && l_->single(); }

@@ -9,10 +9,10 @@ namespace widelimit {
 
 namespace {
 
-/// Armijo's share of the decrease that the slope promises.
+/// Armijo constant: required fraction of the predicted decrease.
 constexpr double enough_decrease = 1e-4;
 constexpr int most_shortenings = 40;
-/// What two values may differ by though they are equal, relative.
+/// Relative difference below which two objective values count as equal.
 constexpr double value_rounding = 4 * std::numeric_limits<double>::epsilon();
 
 double scalar_product(std::span<const double> a, std::span<const double> b) {
@@ -60,7 +60,7 @@ class ProjectedBfgs {
     for (std::size_t i = 0; i < size_; ++i) x[i] = std::clamp(x[i], options_.lower[i], options_.upper[i]);
   }
 
-  /// A variable at a bound is free where the function falls away from it.
+  /// A variable at a bound is free if the objective decreases away from the bound.
   void find_free() {
     free_.assign(size_, true);
     for (std::size_t i = 0; i < size_; ++i) {
@@ -74,7 +74,7 @@ class ProjectedBfgs {
     return v;
   }
 
-  /// The inverse Hessian becomes that of a first step of length 1.
+  /// Resets the inverse Hessian so that the next step has length 1.
   void forget_curvature() {
     const double length = std::sqrt(scalar_product(now_.gradient, now_.gradient));
     set_identity(length > 0 ? 1 / length : 1.0);
@@ -92,7 +92,7 @@ class ProjectedBfgs {
     return masked(std::move(result));
   }
 
-  /// False where the function does not fall along the direction, not even along its gradient.
+  /// Returns false if no decrease is found along the direction nor along the negative gradient.
   bool step() {
     if (search()) return true;
     if (!known_curvature_) return false;
@@ -128,12 +128,12 @@ class ProjectedBfgs {
     return false;
   }
 
-  /// The minimum of the parabola through both values and the slope, between a tenth and a half.
+  /// Minimiser of the parabola through both values and the slope, clamped to [0.1, 0.5].
   static double shorter(double rise, double promised) {
     return std::clamp(-promised / (2 * (rise - promised)), 0.1, 0.5);
   }
 
-  /// BFGS over the free variables, so that the block of the inverse Hessian that steps use meets their secant
+  /// BFGS update over the free variables, so that the block of the inverse Hessian in use satisfies the secant
   /// condition.
   void move(std::vector<double> to, ObjectiveAt next) {
     std::vector<double> s(size_);
@@ -165,7 +165,7 @@ class ProjectedBfgs {
   std::vector<double> x_;
   ObjectiveAt now_;
   std::vector<bool> free_;
-  std::vector<double> inverse_;  ///< of the Hessian, row by row
+  std::vector<double> inverse_;  ///< inverse Hessian, row-major
   bool known_curvature_ = false;
 };
 

@@ -19,7 +19,7 @@ namespace widelimit {
 
 namespace {
 
-/// K + λ/2·W⁻¹ needs a λ as many times larger as the largest weight.
+/// Suggests a λ. K + λ/2·W⁻¹ needs a λ larger by the factor of the largest weight.
 std::string cure(const GramMatrix& k, Index minor, std::span<const double> weights, Progress* progress) {
   const Indefinite found = diagnose(k, minor, progress);
   const double heaviest = weights.empty() ? 1.0 : *std::max_element(weights.begin(), weights.end());
@@ -31,12 +31,12 @@ void remark_on_condition(Summary& summary) {
   constexpr double epsilon = std::numeric_limits<double>::epsilon();
   if (*summary.condition * epsilon < 1e-2) return;
   summary.message = fmt::format(
-      "the condition number is about {:.1e}: coefficients have no digit left; predictions may still be good, a larger "
-      "lambda makes both sure",
+      "the condition number is about {:.1e}: the coefficients have no accurate digit, though predictions may be good; "
+      "a larger lambda makes both accurate",
       *summary.condition);
 }
 
-/// What is said of a fit to a matrix that is not positive definite.
+/// Remark on a fit with a matrix that is not positive definite.
 struct IndefiniteRemark {
   Inertia inertia;
   double condition = 0;
@@ -48,15 +48,15 @@ struct IndefiniteRemark {
         inertia.positive, inertia.negative);
     if (condition * std::numeric_limits<double>::epsilon() >= 1e-8) {
       words += fmt::format(
-          "; an eigenvalue is near 0 (condition number about {:.1e}): small changes of the samples change decisions "
-          "much",
+          "; an eigenvalue is near 0 (condition number about {:.1e}): decisions are sensitive to small changes of the "
+          "samples",
           condition);
     }
     return words;
   }
 };
 
-/// √Σ(y − Kα − b − λα/2w)² beside that of y, which a solution of the system makes 0.
+/// Returns √Σ(y − Kα − b − λα/2w)² relative to the norm of y; 0 for an exact solution.
 double relative_residual(const RidgeMatrix& a, MatrixView<const double> targets, const Fit& fit) {
   const Index n = targets.rows;
   Matrix<double> g(n, targets.cols, Content::unset);
@@ -74,7 +74,7 @@ double relative_residual(const RidgeMatrix& a, MatrixView<const double> targets,
   return all > 0 ? std::sqrt(squares / all) : std::sqrt(squares);
 }
 
-/// By LDLᵀ, refined once. False where the matrix is singular up to rounding.
+/// Solves by LDLᵀ with one refinement step. Returns false if the matrix is singular up to rounding.
 bool solve_indefinite(const RidgeMatrix& a, MatrixView<const double> targets, const RidgeOptions& options, Fit& fit) {
   const Algebra& algebra = a.k.algebra();
   const Index n = a.k.samples();
@@ -104,7 +104,7 @@ bool solve_indefinite(const RidgeMatrix& a, MatrixView<const double> targets, co
   return true;
 }
 
-/// K + λ/2·I has a Cholesky factor, and K may be indefinite all the same: then the gap says nothing.
+/// Handles a K that is indefinite although K + λ/2·I has a Cholesky factor: the duality gap is then not valid.
 void remark_on_kernel(const GramMatrix& k, Fit& fit, Progress* progress) {
   if (is_semidefinite(k, progress)) return;
   const Inertia inertia = k.algebra().inertia(k.algebra().copy_of(k.matrix(), Precision::f64));
@@ -153,7 +153,7 @@ Fit fit_ridge(const GramMatrix& k, MatrixView<const double> targets, const Ridge
     std::fill_n(fit.alpha.data(), n * targets.cols, 0.0);
     std::fill(fit.bias.begin(), fit.bias.end(), 0.0);
     fit.summary.ending = Ending::not_positive_definite;
-    fit.summary.message = "the coefficients are beyond the range of float64; scale the kernel or give a larger lambda";
+    fit.summary.message = "the coefficients exceed the range of float64; scale the kernel or give a larger lambda";
   } else if (indefinite) {
     fit.summary.gradient = relative_residual(a, targets, fit);
   } else {

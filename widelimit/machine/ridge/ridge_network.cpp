@@ -11,7 +11,7 @@ namespace widelimit {
 
 namespace {
 
-/// Vectors of the recursion and columns of K on their way into the preconditioner.
+/// Memory of the vectors of the recursion and of the columns of K in transfer to the preconditioner.
 std::size_t vector_bytes(Index samples, Index outputs) {
   constexpr Index columns_under_way = 128;
   return sizeof(double) * static_cast<std::size_t>(samples * (6 * (outputs + 1) + columns_under_way));
@@ -27,7 +27,7 @@ ConjugateGradientFit fit_ridge(const Network& network, const SampleView& x, Matr
   check_targets(targets, x.count());
   const std::size_t vectors = vector_bytes(x.count(), targets.cols);
   if (vectors >= options.memory) {
-    fail(Code::resource, "vectors of {} samples take {}, and {} are allowed; allow more", x.count(),
+    fail(Code::resource, "vectors of {} samples take {}, but the memory limit is {}; allow more", x.count(),
          bytes_text(static_cast<double>(vectors)), bytes_text(static_cast<double>(options.memory)));
   }
   const GramMatrix k = network_gram(network, x,

@@ -8,19 +8,19 @@
 namespace widelimit {
 
 struct RidgeNetworkOptions {
-  Kind kind = Kind::ntk;  ///< one of the two
+  Kind kind = Kind::ntk;  ///< ntk or nngp
   Precision precision = Precision::f32;
-  std::size_t memory = std::size_t{2} << 30;  ///< bytes of all that is held besides samples and targets
-  ConjugateGradientOptions solver;            ///< its `memory` is what is left for the preconditioner
+  std::size_t memory = std::size_t{2} << 30;  ///< memory limit in bytes, excluding samples and targets
+  ConjugateGradientOptions solver;            ///< its `memory` is ignored: the preconditioner takes the rest
 };
 
-/// fit_ridge on the limit kernel of a network, whose Gram matrix is never held: network_gram with as large a
-/// preconditioner as memory and cost allow. Error{resource} where the memory does not do for a product.
+/// Solves fit_ridge with the limit kernel of a network without storing the Gram matrix: network_gram with the largest
+/// preconditioner that memory and cost allow. Throws Error{resource} if the memory limit is too small for a product.
 [[nodiscard]] ConjugateGradientFit fit_ridge(const Network& network, const SampleView& x,
                                              MatrixView<const double> targets, const RidgeNetworkOptions& options,
                                              const Engine& engine);
 
-/// Bytes that fit_ridge on a Gram matrix of that precision takes, the matrix among them.
+/// Returns the memory in bytes of fit_ridge with a Gram matrix of that precision, including the matrix.
 [[nodiscard]] double dense_ridge_bytes(Index samples, Index outputs, Precision precision);
 
 }  // namespace widelimit

@@ -21,7 +21,7 @@ namespace {
 
 constexpr double path_rounding = std::numeric_limits<double>::epsilon();
 
-/// What is common to all λ.
+/// Data common to all λ.
 struct Path {
   GramMatrix k;
   MatrixView<const double> targets;
@@ -33,7 +33,7 @@ struct Path {
   [[nodiscard]] double scale_of(Index i) const { return scale.empty() ? 1.0 : scale[static_cast<std::size_t>(i)]; }
 };
 
-/// γ and b from A⁻¹Sy and v = A⁻¹s, and M_ii from A⁻¹_ii; the last column of `inverse.solution` is v.
+/// Computes γ and b from A⁻¹Sy and v = A⁻¹s, and M_ii from A⁻¹_ii; the last column of `inverse.solution` is v.
 void eliminate_bias(const Path& path, ShiftedInverse& inverse, std::vector<double>& bias) {
   const Index outputs = path.targets.cols;
   Matrix<double>& x = inverse.solution;
@@ -48,8 +48,7 @@ void eliminate_bias(const Path& path, ShiftedInverse& inverse, std::vector<doubl
   for (Index i = 0; i < x.rows(); ++i) {
     double& own = inverse.diagonal[static_cast<std::size_t>(i)];
     const double rest = own - x(i, outputs) * x(i, outputs) / below;
-    own =
-        rest > static_cast<double>(x.rows()) * path_rounding * own ? rest : 0.0;  // 0: no sample left to fit a bias to
+    own = rest > static_cast<double>(x.rows()) * path_rounding * own ? rest : 0.0;  // 0: no other sample for the bias
   }
 }
 
@@ -59,7 +58,7 @@ void leave_out(const Path& path, const ShiftedInverse& inverse, RidgePoint& poin
     const double s = path.scale_of(i);
     const double own = inverse.diagonal[static_cast<std::size_t>(i)];
     if (s == 0 && g.rows() == 0)
-      g = decision(point.fit, path.k.matrix(), path.k.engine());  // no part in the fit: it is the prediction
+      g = decision(point.fit, path.k.matrix(), path.k.engine());  // not in the fit: its prediction
     for (Index j = 0; j < path.targets.cols; ++j) {
       if (s == 0) {
         point.left_out(i, j) = g(i, j);
@@ -81,12 +80,12 @@ RidgePoint empty_point(const Path& path, double lambda) {
   return point;
 }
 
-/// A lower bound of the condition number, close where rows of A⁻¹ are alike: ‖A‖₁ max A⁻¹_ii.
+/// Returns ‖A‖₁ max A⁻¹_ii, a lower bound of the condition number, close to it if the rows of A⁻¹ are similar.
 double condition(const Path& path, double lambda, const ShiftedInverse& inverse) {
   return (path.norm + lambda / 2) * *std::max_element(inverse.diagonal.begin(), inverse.diagonal.end());
 }
 
-/// The point of one λ; an ending where the numbers leave the range of float64 or A is singular by rounding.
+/// Computes the point of one λ; marks it as failed if values overflow float64 or A is singular up to rounding.
 RidgePoint point_of(const Path& path, double lambda, ShiftedInverse& inverse) {
   RidgePoint point = empty_point(path, lambda);
   if (!inverse.positive_definite) return point;

@@ -9,12 +9,12 @@ namespace widelimit {
 
 namespace {
 
-/// Roundings of the few operations that make one term of a sum, with room.
+/// Rounding error of the few operations of one term of a sum, with a margin.
 constexpr double ridge_term_rounding = 32 * unit_rounding;
-/// Residuals that need no better product, however much of them is rounding.
+/// Residual below which no more accurate product is needed, even if rounding dominates it.
 constexpr double small_residual = 1e-9;
 
-/// A power of 2 near the largest target: squares of targets divided by it are in the range of float64.
+/// Returns a power of 2 near the largest target; scaled by it, squares of targets neither overflow nor underflow.
 double unit_of(MatrixView<const double> targets) {
   double largest = 0;
   for (Index i = 0; i < targets.rows; ++i) {
@@ -23,20 +23,20 @@ double unit_of(MatrixView<const double> targets) {
   return largest > 0 ? std::ldexp(1.0, std::ilogb(largest)) : 1.0;
 }
 
-/// Sums over all outputs, of targets and coefficients in units of the largest target.
+/// Sums over all outputs, with targets and coefficients scaled by `unit_of`.
 struct RidgeSums {
   double norm = 0;  ///< λ/2 αᵀKα
   double norm_error = 0;
-  double curvature = 0;  ///< λ/2 Σ αᵢ²K_ii of what is_semidefinite lets pass
+  double curvature = 0;  ///< λ/2 Σ αᵢ²K_ii, the scale of the tolerance on αᵀKα
   double loss = 0;
   double loss_error = 0;
-  double missing = 0;   ///< Σ w(r − λα/(2w))², nominally
-  double gap = 0;       ///< upwards
-  double residual = 0;  ///< the same without what a bias moves
+  double missing = 0;   ///< Σ w(r − λα/(2w))², without rounding
+  double gap = 0;       ///< upper bound
+  double residual = 0;  ///< upper bound without the correction for the bias
   double target = 0;    ///< Σ w y²
 };
 
-/// |Σα| of one output, upwards.
+/// Returns an upper bound of |Σα| of one output.
 double sum_off(const Matrix<double>& alpha, Index j, double unit) {
   CompensatedSum sum;
   double size = 0;
@@ -59,7 +59,7 @@ void add_output(MatrixView<const double> g, const ProductRounding& rounding, boo
     lengths += task.weight(i) * rounding.lengths()[usize(i)];
   }
   const double surplus = task.bias ? sum_off(fit.alpha, j, unit) : 0;
-  const double moved = task.lambda * surplus / 2 / heavy;  // of λᾱ/(2w), the same for all samples
+  const double moved = task.lambda * surplus / 2 / heavy;  // change of λᾱ/(2w), the same for all samples
   sums.gap += task.lambda / 2 * std::pow(surplus / heavy * lengths, 2);
   for (Index i = 0; i < n; ++i) {
     const double w = task.weight(i);
@@ -87,7 +87,7 @@ void add_output(MatrixView<const double> g, const ProductRounding& rounding, boo
   }
 }
 
-/// The coefficients of all claims beside each other.
+/// Returns the coefficients of all claims side by side.
 Matrix<double> coefficients_of(Index samples, std::span<const RidgeClaim> claims) {
   Index columns = 0;
   for (const RidgeClaim& claim : claims) columns += claim.fit->alpha.cols();
@@ -102,7 +102,8 @@ Matrix<double> coefficients_of(Index samples, std::span<const RidgeClaim> claims
   return all;
 }
 
-/// Judges each claim by its part of `multiply`'s g = Kα; the claims of whose residuals rounding of g is most.
+/// Runs judge_ridge on each claim with its columns of g = Kα. Returns the claims whose residual is dominated by
+/// rounding.
 template <typename Multiply>
 std::vector<RidgeClaim> judge_claims(const GramMatrix& k, std::span<const RidgeClaim> claims, const Multiply& multiply,
                                      bool precise) {
@@ -153,8 +154,8 @@ bool judge_ridge(MatrixView<const double> g, const ProductRounding& rounding, bo
   summary.dual = summary.gap = std::nullopt;
   if (sums.norm + sums.norm_error < -slack * sums.curvature) {
     summary.message =
-        "the Gram matrix has a negative eigenvalue: the ridge makes its linear system one that can be solved, but the "
-        "solution is no minimum, and has no duality gap";
+        "the Gram matrix has a negative eigenvalue: with the ridge its linear system is solvable, but the "
+        "solution is not a minimum and has no duality gap";
   } else if (task.lambda > 0) {
     const double dual = primal - error - gap;
     set(summary.dual, dual * unit * unit);
