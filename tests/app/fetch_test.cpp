@@ -31,7 +31,7 @@ TEST(FetchVerb, ControlCKeepsWhatCameAndTheNextRunGoesOn) {
   const Finished run =
       folder.interrupted(fetch_iris(server.address(), {"--progress"}), std::chrono::milliseconds(0), " %");
   EXPECT_EQ(run.status, 130) << run.err;
-  EXPECT_NE(run.err.find("goes on from there"), std::string::npos) << run.err;
+  EXPECT_NE(run.err.find("resumes from there"), std::string::npos) << run.err;
   EXPECT_EQ(fs::file_size(folder.path("data/uci/iris.csv.part")), 2000U);
   EXPECT_FALSE(fs::exists(folder.path("data/uci/iris.csv")));
   const Finished again = folder.widelimit(fetch_iris(server.address()));

@@ -93,7 +93,7 @@ TEST_P(ArrayFiles, OverwritesAndKeepsTheOldOnFailure) {
   GetParam().write(file(), {{"x", x.view(), {}}}, "first");
   GetParam().write(file(), {{"x", x.view(), {}}}, "second");
   EXPECT_EQ(GetParam().read_arrays(file(), {}).settings, "second");
-  expect_error(Code::usage, {"multiply"}, [&] { GetParam().write(file(), {{"x", x.view(), {3}}}, "third"); });
+  expect_error(Code::usage, {"product"}, [&] { GetParam().write(file(), {{"x", x.view(), {3}}}, "third"); });
   EXPECT_EQ(GetParam().read_arrays(file(), {}).settings, "second");
   EXPECT_EQ(files(), 1U);
 }

@@ -55,7 +55,7 @@ TEST(Spec, NamePartAndArguments) {
   EXPECT_EQ(full.name, "a");
   EXPECT_EQ(full.part, "b");
   EXPECT_EQ(full.arguments, (std::map<std::string, std::string>{{"n", "3"}, {"noise", "0.1"}}));
-  expect_error(Code::usage, {"closes"}, [] { (void)parse_spec("a(n=3"); });
+  expect_error(Code::usage, {"not closed"}, [] { (void)parse_spec("a(n=3"); });
   expect_error(Code::usage, {"key=value"}, [] { (void)parse_spec("a(n)"); });
   expect_error(Code::usage, {"key=value"}, [] { (void)parse_spec("a(=1)"); });
 }
@@ -149,7 +149,7 @@ TEST_F(Catalogue, FoldersAndFilesOfNoFormatAreToldFromUnknownNames) {
   const std::string text = put("notes.docx", "words").string();
   const std::string folder = std::filesystem::path(text).parent_path().string();
   expect_error(Code::input, {"no .png", "folder"}, [&] { (void)load_data(folder); });
-  expect_error(Code::input, {"ending tells no format", ".npz"}, [&] { (void)load_data(text); });
+  expect_error(Code::input, {"unknown extension", ".npz"}, [&] { (void)load_data(text); });
 }
 
 TEST_F(Catalogue, FilesByTheirEndings) {
@@ -199,7 +199,7 @@ TEST_F(Catalogue, ColumnsOfUciTablesAreChosen) {
   options = {};
   options.table.drop = {"0"};
   for (const char* spec : {"digits", "mnist:train", "cifar10:test", "spirals"}) {
-    expect_error(Code::usage, {spec, "is no table", "uci:NAME"}, [&] { (void)load_data(spec, options); });
+    expect_error(Code::usage, {spec, "is not a table", "uci:NAME"}, [&] { (void)load_data(spec, options); });
   }
 }
 

@@ -47,7 +47,7 @@ TEST_F(FetchSets, StoppedTransfersAreKeptAndGoneOnWith) {
       answer(asked, line);
     }
   });
-  expect_error(Code::interrupted, {"kept", "goes on"}, [&] { fetch(server); });
+  expect_error(Code::interrupted, {"kept", "resumes"}, [&] { fetch(server); });
   EXPECT_EQ(part_size(), 70'000U);
   EXPECT_FALSE(std::filesystem::exists(target()));
   progress.stop = false;

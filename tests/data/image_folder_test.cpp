@@ -102,7 +102,7 @@ TEST_F(ImageFolder, LimitsAreKept) {
   DataOptions options;
   options.limits.memory = 4 * 64 * 64 * sizeof(float) - 1;
   expect_error(Code::resource, {"photos"}, [&] { (void)load_data(photos(), options); });
-  expect_error(Code::usage, {"no table"}, [&] {
+  expect_error(Code::usage, {"not a table"}, [&] {
     DataOptions columns;
     columns.table.drop = {"a"};
     (void)load_data(photos(), columns);

@@ -142,7 +142,7 @@ TEST_F(NewSamplesOf, TablesAreReadAsThenAndFilled) {
   dropping.table.missing = Missing::drop;
   EXPECT_EQ(load_new_samples(dropping, unfilled, {"p"}).data.count(), 1);
   dropping.table.missing = Missing::mean;
-  expect_error(Code::usage, {"did not learn"}, [&] { (void)load_new_samples(dropping, unfilled, {"p"}); });
+  expect_error(Code::usage, {"no fill values"}, [&] { (void)load_new_samples(dropping, unfilled, {"p"}); });
 }
 
 TEST_F(NewSamplesOf, LabelsSpeakTheModelsLanguage) {

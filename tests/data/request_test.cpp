@@ -72,7 +72,7 @@ TEST_F(Requests, ContradictionsAreUsageErrors) {
   request.train = "digits";
   request.test = "digits";
   request.split = 0.5;
-  expect_error(Code::usage, {"exclude"}, [&] { (void)load_train_test(request); });
+  expect_error(Code::usage, {"mutually exclusive"}, [&] { (void)load_train_test(request); });
   request.test.reset();
   request.split = 1.5;
   expect_error(Code::usage, {"split"}, [&] { (void)load_train_test(request); });
@@ -158,7 +158,7 @@ TEST_F(Requests, TestTableHasTheColumnsOfTheTrainingTable) {
   EXPECT_EQ(parts.origin.layout.columns[0].fill, 20);
   request.train = "digits";
   request.test.reset();
-  expect_error(Code::usage, {"digits is no table"}, [&] { (void)load_train_test(request); });
+  expect_error(Code::usage, {"digits is not a table"}, [&] { (void)load_train_test(request); });
 }
 
 TEST(Describe, FindsProblems) {

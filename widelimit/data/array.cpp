@@ -26,7 +26,7 @@ Shape sample_shape(const std::vector<Index>& dims, const std::string& source) {
   }
 }
 
-/// visit(row, column, number) for the numbers that are held.
+/// Calls visit(row, column, number) for every stored number.
 template <typename T, typename Visit>
 void each_number(const Matrix<T>& m, const Visit& visit) {
   for (Index i = 0; i < m.rows(); ++i) {
@@ -41,7 +41,7 @@ void each_number(const SparseMatrix& m, const Visit& visit) {
   }
 }
 template <typename Visit>
-void each_number(const Graphs& /*graphs*/, const Visit& /*visit*/) {}  // of nodes; append_graph has seen them
+void each_number(const Graphs& /*graphs*/, const Visit& /*visit*/) {}  // validated by append_graph
 
 }  // namespace
 
@@ -52,7 +52,8 @@ std::vector<Index> NamedArray::checked_dims() const {
   Index product = 1;
   for (const Index size : dims) product *= size;
   if (product != rows * cols) {
-    fail(Code::usage, "array '{}': its dimensions multiply to {}, it holds {} numbers", name, product, rows * cols);
+    fail(Code::usage, "array '{}': the product of its dimensions is {}, but it holds {} numbers", name, product,
+         rows * cols);
   }
   return dims;
 }
@@ -67,7 +68,8 @@ Index checked_count(std::span<const Index> dims, Index element_bytes, std::size_
     if (size < 0) fail(Code::input, "{}: a dimension is negative; the header is damaged", source);
     if (size == 0) continue;
     if (bytes > most / static_cast<std::size_t>(size)) {
-      fail(Code::input, "{}: the header promises more data than there is; the file is damaged or cut short", source);
+      fail(Code::input, "{}: the header declares more data than the file holds; the file is damaged or cut short",
+           source);
     }
     bytes *= static_cast<std::size_t>(size);
   }

@@ -9,19 +9,19 @@
 
 namespace widelimit {
 
-/// Samples with what is known of them. Bytes (images) are held as float, everything read from text as double; sparse
-/// where a format says so and few numbers are not 0.
+/// Samples with their labels and metadata. Bytes (images) are stored as float, numbers read from text as double.
+/// Samples are sparse if the format supports it and few numbers are nonzero.
 struct Dataset {
-  std::string name;   ///< as the user asked for it, for messages and reports
+  std::string name;   ///< as given by the user, for messages and reports
   AnySamples values;  ///< n × shape.size()
   Shape shape;
-  std::vector<Index> labels;             ///< class of each sample, an index into class_names; empty where unlabelled
-  std::vector<std::string> class_names;  ///< as written in the source, in the order of their numeric or text value
-  std::vector<double> targets;           ///< regression targets, where the labels are real numbers; else empty
-  Matrix<double> outputs;                ///< several targets of each sample, a column each; else without rows
-  TableLayout layout;                    ///< of a table
-  std::optional<bool> degree_tags;       ///< of graphs: whether the tag of a node is its degree
-  std::vector<std::string> notes;        ///< what a reader of results should know of how the samples were read
+  std::vector<Index> labels;             ///< class of each sample, an index into class_names; empty if unlabelled
+  std::vector<std::string> class_names;  ///< as written in the source, in numeric or lexicographic order
+  std::vector<double> targets;           ///< regression targets, if the labels are real numbers; else empty
+  Matrix<double> outputs;                ///< several targets per sample, one column each; else without rows
+  TableLayout layout;                    ///< of a table; else empty
+  std::optional<bool> degree_tags;       ///< of graphs: whether node degrees serve as node tags
+  std::vector<std::string> notes;        ///< remarks on how the samples were read, for results and reports
 
   [[nodiscard]] Index count() const {
     return std::visit([](const auto& m) { return m.rows(); }, values);

@@ -32,7 +32,7 @@ Index constant_columns(const Matrix<T>& m) {
   return std::count(constant.begin(), constant.end(), true);
 }
 
-/// A column is constant where all rows store one value, or none stores a value other than 0.
+/// Counts constant columns: all rows store the same nonzero value, or no row stores a nonzero value.
 Index constant_columns(const SparseMatrix& m) {
   struct Seen {
     Index rows = 0;
@@ -61,7 +61,7 @@ std::size_t row_hash(const Matrix<T>& m, Index i) {
   const T* row = m.view().row(i);
   std::size_t hash = 0;
   for (Index j = 0; j < m.cols(); ++j) {
-    hash = hash * 0x9E3779B97F4A7C15U + std::hash<T>{}(row[j]);  // equal for 0 and −0, as == is
+    hash = hash * 0x9E3779B97F4A7C15U + std::hash<T>{}(row[j]);  // std::hash gives 0 and −0 the same value, as == does
     hash ^= hash >> 29;
   }
   return hash;
@@ -88,7 +88,7 @@ bool same_row(const SparseMatrix& m, Index i, Index j) {
   return same;
 }
 
-/// Rows that repeat an earlier one.
+/// Counts rows that are equal to an earlier row.
 template <typename Rows>
 Index duplicate_rows(const Rows& m) {
   std::unordered_multimap<std::size_t, Index> earlier;
@@ -142,7 +142,7 @@ void describe_values(const Rows& m, Index rows, Description& description) {
   }
   if (const Index duplicates = duplicate_rows(m); duplicates > 0) {
     description.problems.push_back(
-        fmt::format("{} samples repeat an earlier one: a kernel without ridge is singular there", duplicates));
+        fmt::format("{} samples duplicate an earlier one: without a ridge the kernel matrix is singular", duplicates));
   }
 }
 
@@ -158,7 +158,7 @@ std::string label_text(const Dataset& data, std::size_t i) {
   return {};
 }
 
-/// `unit` is what a class counts.
+/// `unit` names what a class counts, "sample" or "graph".
 void add_class_problems(const std::vector<std::pair<std::string, Index>>& classes, const char* unit,
                         std::vector<std::string>& problems) {
   for (const auto& [name, count] : classes) {
@@ -220,8 +220,8 @@ GraphDescription describe(const GraphSet& set) {
   description.mean_edges = static_cast<double>(ends) / 2 / count;
   if (edgeless > 0) {
     description.problems.push_back(
-        edgeless == 1 ? fmt::format("graph {} has no edges; kernels refuse it", first_edgeless)
-                      : fmt::format("{} graphs have no edges, the first of them graph {}; kernels refuse them",
+        edgeless == 1 ? fmt::format("graph {} has no edges; kernels reject it", first_edgeless)
+                      : fmt::format("{} graphs have no edges, the first of them graph {}; kernels reject them",
                                     edgeless, first_edgeless));
   }
   if (description.isolated > 0) {

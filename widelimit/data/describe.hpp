@@ -12,32 +12,32 @@
 
 namespace widelimit {
 
-/// What `data show` prints of a data set.
+/// Description of a data set, as printed by `data show`.
 struct Description {
   std::string name;
   Index count = 0;
   Shape shape;
   Precision precision = Precision::f64;
   std::vector<std::pair<std::string, Index>> classes;  ///< name and number of samples
-  double low = 0;                                      ///< of all features
+  double low = 0;                                      ///< minimum over all features
   double high = 0;
-  double target_low = 0;  ///< of the targets, where there are any
+  double target_low = 0;  ///< minimum of the targets, if any
   double target_high = 0;
   bool regression = false;
   std::vector<Column> columns;  ///< of a table
   std::vector<std::vector<double>> first_rows;
-  std::optional<Index> stored;                                       ///< of sparse samples: numbers that are held
-  std::vector<std::vector<std::pair<Index, double>>> first_entries;  ///< of sparse samples: feature and value
+  std::optional<Index> stored;                                       ///< of sparse samples: number of stored entries
+  std::vector<std::vector<std::pair<Index, double>>> first_entries;  ///< of sparse samples: (feature, value)
   std::vector<std::string> first_labels;
   std::vector<std::string> problems;  ///< constant columns, duplicate rows, tiny or empty classes
 };
 
-/// O(n·d).
+/// Describes `data` with its first `rows` samples. Cost: O(n·d).
 [[nodiscard]] Description describe(const Dataset& data, Index rows = 3);
 [[nodiscard]] std::string to_text(const Description& description);
 [[nodiscard]] nlohmann::json to_json(const Description& description);
 
-/// What `data show` prints of a set of graphs.
+/// Description of a set of graphs, as printed by `data show`.
 struct GraphDescription {
   std::string name;
   Index count = 0;

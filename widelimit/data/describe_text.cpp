@@ -27,7 +27,7 @@ std::string entries_text(const std::vector<std::pair<Index, double>>& entries) {
   return text;
 }
 
-/// How samples lie in memory: "float64", and of sparse ones how many numbers are stored.
+/// Returns the storage: "float64", and for sparse samples also the number of stored entries.
 std::string held_text(const Description& d) {
   if (!d.stored) return std::string(to_string(d.precision));
   const double cells = static_cast<double>(d.count) * static_cast<double>(d.shape.size());
@@ -71,7 +71,7 @@ nlohmann::json columns_json(const std::vector<Column>& columns) {
   return list;
 }
 
-/// Columns that a header names, or that are not all numbers.
+/// Returns whether the columns have names from a header or are not all numeric.
 bool tells_columns(const std::vector<Column>& columns) {
   return std::any_of(columns.begin(), columns.end(),
                      [](const Column& column) { return !column.name.empty() || !column.categories.empty(); });

@@ -19,7 +19,7 @@ bool has_fills(const TableLayout& layout) {
   return std::any_of(layout.columns.begin(), layout.columns.end(), [](const Column& c) { return c.fill.has_value(); });
 }
 
-/// Labels as the model's: classes, or numbers.
+/// Sets the task of `data` to that of the model: classification or regression.
 void follow_task(Dataset& data, const std::vector<std::string>& classes) {
   if (data.labelled()) set_task(data, classes.empty() ? Task::regression : Task::classification);
 }
@@ -28,12 +28,12 @@ Missing missing_of(const DataRequest& request, const DataOrigin& origin) {
   if (has_fills(origin.layout)) return origin.layout.missing;
   if (fills(request.table.missing)) {
     fail(Code::usage,
-         "the model did not learn what to put in place of missing values; drop their rows, or fit it again");
+         "the model has no fill values for missing values; drop their rows, or fit it again with them filled");
   }
   return request.table.missing;
 }
 
-/// All samples of the source, those that were trained on among them.
+/// Loads all samples of the source, including training samples.
 NewSamples load_all(const DataRequest& request, const DataOrigin& origin, const std::vector<std::string>& classes) {
   NewSamples found;
   found.data = load_source(request, request.train,
@@ -57,7 +57,7 @@ NewSamples load_all(const DataRequest& request, const DataOrigin& origin, const 
   return found;
 }
 
-/// Samples of classes that the model does not know: none of them was trained on.
+/// Drops samples of classes that are unknown to the model; none of them was trained on.
 void drop_unknown_classes(NewSamples& found, const std::vector<std::string>& classes) {
   Dataset& data = found.data;
   if (classes.empty() || data.labels.empty()) return;
@@ -81,14 +81,15 @@ void drop_unknown_classes(NewSamples& found, const std::vector<std::string>& cla
   data = select_classes(data, known);
 }
 
-/// A part of the split, from the source that it was taken from.
+/// Loads a part of the model's split from the source of the split.
 NewSamples load_split_part(const DataRequest& request, const DataOrigin& origin,
                            const std::vector<std::string>& classes, Part part) {
   if (!origin.split) {
     fail(Code::usage, "the model was made without a split; it has no {} part to take", to_string(part));
   }
   if (!request.classes.empty() || request.shuffle || request.label == "none") {
-    fail(Code::usage, "a part of the model's split has its classes, labels and order already; choose none of them");
+    fail(Code::usage,
+         "the model's split already defines classes, labels and order; choose none of them for a part of it");
   }
   NewSamples found;
   Dataset source = load_source(request, request.train,
@@ -105,7 +106,7 @@ NewSamples load_split_part(const DataRequest& request, const DataOrigin& origin,
   source = before_split(std::move(source), origin);
   const SplitRows rows = split_rows(source, *origin.split);
   found.data = take_rows(source, part == Part::test ? rows.test : rows.train);
-  found.data.notes.clear();  // of reading the source, which were told when the model was made
+  found.data.notes.clear();  // notes on reading the source were already shown when the model was fitted
   if (part == Part::train && origin.limit) found.data = limit_rows(std::move(found.data), *origin.limit);
   drop_unknown_classes(found, classes);
   return found;

@@ -141,7 +141,7 @@ DataOrigin parse_origin(const Json& json) {
   try {
     return origin_of(json);
   } catch (const std::exception& problem) {
-    fail(Code::input, "what it says of its data is damaged: {}", problem.what());
+    fail(Code::input, "its record of the training data is damaged: {}", problem.what());
   }
 }
 

@@ -12,11 +12,11 @@ std::string origin_text(const DataOrigin& origin) {
 
 DataOrigin parse_origin_text(const std::string& text) {
   using Json = nlohmann::ordered_json;
-  // Deeper levels, which no text of ours has, are left out before anything recurses into them.
+  // Levels deeper than any valid record are dropped during parsing, so that no recursion overflows the stack.
   constexpr int deepest = 5;
   const auto shallow = [](int depth, Json::parse_event_t, const Json&) { return depth <= deepest; };
   const Json json = Json::parse(text, shallow, false);
-  if (!json.is_object()) fail(Code::input, "what it says of its data is damaged");
+  if (!json.is_object()) fail(Code::input, "its record of the training data is damaged");
   return parse_origin(json);
 }
 

@@ -6,9 +6,9 @@
 
 namespace widelimit {
 
-/// origin_json as text. Files hold it so: it is nested deeper than readers of earlier versions look.
+/// Returns origin_json as text. Files store it as text since its nesting exceeds the depth that older versions parse.
 [[nodiscard]] std::string origin_text(const DataOrigin& origin);
-/// Error{input} for what is no such text.
+/// Throws Error{input} if `text` is not such a record.
 [[nodiscard]] DataOrigin parse_origin_text(const std::string& text);
 
 }  // namespace widelimit

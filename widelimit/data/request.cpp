@@ -16,14 +16,14 @@ namespace {
 
 constexpr std::uint64_t test_stream = 1;
 
-/// Rows are chosen, shuffled and split into new matrices beside the old one.
+/// Throws Error{resource} if the copies made by selecting, shuffling and splitting do not fit into memory.
 void require_copies(const DataRequest& request, const TrainTest& parts) {
   if (request.classes.empty() && !request.shuffle && !request.split && !request.limit && !request.test_limit) return;
   const double test = parts.test ? bytes_of(*parts.test) : 0;
   ReadLimits{request.memory, nullptr}.require(2 * bytes_of(parts.train) + 2 * test, parts.train.name);
 }
 
-/// A separate test set, with the columns and in the shape of `train`.
+/// Loads a separate test set with the columns and the shape of `train`.
 Dataset load_test(const DataRequest& request, Dataset& train) {
   const bool table = !train.layout.columns.empty();
   SourceReading how{.least_features = train.shape.size(),
@@ -33,7 +33,7 @@ Dataset load_test(const DataRequest& request, Dataset& train) {
                     .missing = request.table.missing,
                     .part = Part::test};
   Dataset test = load_source(request, *request.test, how);
-  // LIBSVM does not write trailing zeros, so that training samples with fewer columns are read again with as many.
+  // LIBSVM omits trailing zeros: if the test set has more columns, the training set is read again with as many.
   if (train.shape.size() < test.shape.size() && !names_standard_input(request.train)) {
     train = load_source(request, request.train,
                         {.least_features = test.shape.size(),
@@ -51,7 +51,8 @@ Dataset load_test(const DataRequest& request, Dataset& train) {
 void choose_task(const DataRequest& request, TrainTest& parts) {
   if (request.task && parts.train.labelled()) {
     set_task(parts.train, *request.task);
-  } else if (request.classes.empty() && !names_folder(request.train)) {  // folders are classes, whatever their names
+  } else if (request.classes.empty() &&
+             !names_folder(request.train)) {  // folder names are class names, even if numeric
     guess_task(parts.train);
   }
   if (parts.test && parts.test->labelled() && request.task == Task::classification) {
@@ -59,9 +60,9 @@ void choose_task(const DataRequest& request, TrainTest& parts) {
   }
 }
 
-/// What of a separate test set the request asks for, in the class names of `train`.
+/// Applies class selection and shuffle to a separate test set and maps its labels to the class names of `train`.
 Dataset chosen_test(const DataRequest& request, Dataset test, const Dataset& train) {
-  // Unlabelled test data has no classes to choose among.
+  // Unlabelled test data has no classes to select.
   if (!request.classes.empty() && !test.class_names.empty()) test = select_classes(test, request.classes);
   if (request.shuffle && test.labelled()) test = shuffle_rows(test, *request.shuffle, test_stream);
   if (train.labelled()) relabel(test, train.class_names, !train.targets.empty());
@@ -108,7 +109,7 @@ void fill_parts(const DataRequest& request, TrainTest& parts) {
   if (parts.test) fill_missing(*parts.test, parts.train.layout);
 }
 
-/// Of two sets of which one is sparse, the other becomes so.
+/// If only one of the two sets is sparse, converts the other to sparse.
 void make_alike(Dataset& train, Dataset& test) {
   const bool sparse = train.view().sparse() != nullptr;
   if (sparse == (test.view().sparse() != nullptr)) return;
@@ -119,7 +120,7 @@ void make_alike(Dataset& train, Dataset& test) {
 }  // namespace
 
 void DataRequest::validate() const {
-  if (test && split) fail(Code::usage, "a separate test set and a split exclude each other; give one");
+  if (test && split) fail(Code::usage, "a separate test set and a split are mutually exclusive; give one");
   if (test && names_standard_input(train) && names_standard_input(*test)) {
     fail(Code::usage, "standard input can be read once: only one of the training and the test samples can be '-'");
   }

@@ -14,54 +14,55 @@
 
 namespace widelimit {
 
-/// What the common data options of every door ask for.
+/// The data options common to the command line, the library and the Python package.
 struct DataRequest {
   std::string train;                 ///< SPEC
-  std::optional<std::string> test;   ///< SPEC; excludes `split`
-  std::vector<std::string> classes;  ///< keep these; empty keeps all
-  std::optional<Index> limit;        ///< of training samples
+  std::optional<std::string> test;   ///< SPEC; mutually exclusive with `split`
+  std::vector<std::string> classes;  ///< select these classes; empty: all
+  std::optional<Index> limit;        ///< maximum number of training samples
   std::optional<Index> test_limit;
-  std::optional<std::uint64_t> shuffle;  ///< seed; else the order of the source
-  Scaling scale = Scaling::none;         ///< learned on train, applied to both
-  std::optional<double> split;           ///< fraction of `train` to train on, the rest is the test set
+  std::optional<std::uint64_t> shuffle;  ///< seed; absent: the order of the source
+  Scaling scale = Scaling::none;         ///< fitted on train, applied to both
+  std::optional<double> split;           ///< fraction of `train` to train on; the rest is the test set
   SplitOrder split_order = SplitOrder::stratified;
   std::uint64_t seed = 0;  ///< of the split
   std::optional<std::string> label;
-  std::optional<Task> task;                  ///< else guessed by the labels, with a note where that could be wrong
-  TableOptions table;                        ///< how a table is read
-  std::map<std::string, std::string> texts;  ///< tables in memory: CSV with a header, by the SPEC that names it here
-  TableLayout like;                          ///< or as another was before, where this has columns
-  ImageLayout layout = {};                   ///< of the samples in their source
-  std::optional<std::size_t> memory;         ///< bytes that loading may take at once; absent: what the machine has left
+  std::optional<Task> task;  ///< absent: guessed from the labels, with a note if the guess could be wrong
+  TableOptions table;        ///< how a table is read
+  std::map<std::string, std::string> texts;  ///< CSV tables in memory, keyed by their SPEC
+  TableLayout like;                          ///< if it has columns: layout of an earlier table, used instead of `table`
+  ImageLayout layout = {};                   ///< of the images in their source
+  std::optional<std::size_t> memory;         ///< byte limit for loading; absent: the available memory
   Progress* progress = nullptr;
 
-  /// Error{usage} for what contradicts itself or is out of range.
+  /// Throws Error{usage} if options contradict each other or are out of range.
   void validate() const;
 };
 
 struct TrainTest {
   Dataset train;
   std::optional<Dataset> test;
-  std::optional<Scaler> scaling;   ///< what both went through; nothing where there was nothing to do
-  DataOrigin origin;               ///< for models to remember
-  std::vector<std::string> notes;  ///< what a reader of results should know: guesses, classes and rows left out
+  std::optional<Scaler> scaling;   ///< scaling applied to both; absent if none
+  DataOrigin origin;               ///< provenance that models store
+  std::vector<std::string> notes;  ///< remarks for reports: guesses, omitted classes and rows
 };
 
-/// Loads, then: layout of images → task → classes → shuffle (train and a separate test each) → split → limits → classes
-/// without samples are left out → missing values → scale. The test set's labels are indices into the training set's
-/// class_names, its columns those of the training set, by name. Error{input} where the two do not fit together.
+/// Loads, then applies: image layout → task → classes → shuffle (train and a separate test set independently) → split →
+/// limits → removal of empty classes → imputation of missing values → scaling. Test labels are indices into the
+/// class_names of the training set; columns of the test set are matched to those of the training set by name. Throws
+/// Error{input} if the two sets are incompatible.
 [[nodiscard]] TrainTest load_train_test(const DataRequest& request);
 
 struct NewSamples {
-  Dataset data;  ///< labels, where it has any, are indices into the classes of the model
+  Dataset data;  ///< labels, if any, are indices into the classes of the model
   std::vector<std::string> notes;
 };
 
-/// New samples for a model with these classes (none: it predicts numbers), read as those that it was made from, not
-/// scaled yet: `request.train`, of which `request` may choose classes, shuffle and limit. Columns are found by name and
-/// missing values filled as then. A part of the model's split is taken again from the same source: Error{input} where
-/// it is another, Error{usage} where the model was made without a split. A note where the model was trained on samples
-/// of the source.
+/// Loads new samples for a model with these classes (none: a regression model), read like its training data but not
+/// scaled: `request.train`, with the classes, shuffle and limit of `request`. Columns are matched by name, and missing
+/// values are filled with the values learned in training. For a `part` of the model's split, the split is recomputed
+/// from the same source: throws Error{input} if the source differs, Error{usage} if the model was made without a split.
+/// Adds a note if the model was trained on samples of the source.
 [[nodiscard]] NewSamples load_new_samples(const DataRequest& request, const DataOrigin& origin,
                                           const std::vector<std::string>& classes, Part part = Part::all);
 

@@ -18,7 +18,7 @@ void check_fill(const Column& column) {
   const bool of_category =
       fill >= 0 && fill < static_cast<double>(column.categories.size()) && fill == std::floor(fill);
   if (!std::isfinite(fill) || (!column.categories.empty() && !of_category)) {
-    fail(Code::input, "column '{}' is filled with {}", column.name, fill);
+    fail(Code::input, "column '{}' has the invalid fill value {}", column.name, fill);
   }
 }
 
@@ -33,7 +33,7 @@ Missing parse_missing(std::string_view text) {
 void TableOptions::validate() const {
   for (const std::string& name : drop) {
     if (std::find(columns.begin(), columns.end(), name) == columns.end()) continue;
-    fail(Code::usage, "column '{}' is both asked for and dropped", name);
+    fail(Code::usage, "column '{}' is both selected and dropped", name);
   }
 }
 
@@ -64,13 +64,16 @@ std::vector<std::string> TableLayout::feature_names() const {
 void TableLayout::validate() const {
   const auto inside = [&](Index place) { return place >= 0 && place < cells; };
   for (const Column& column : columns) {
-    if (!inside(column.place)) fail(Code::input, "column '{}' is none of {} cells", column.name, cells);
+    if (!inside(column.place))
+      fail(Code::input, "the index of column '{}' is outside a row of {} cells", column.name, cells);
     check_fill(column);
   }
   for (const Column& column : outputs) {
-    if (!inside(column.place)) fail(Code::input, "label '{}' is none of {} cells", column.name, cells);
+    if (!inside(column.place))
+      fail(Code::input, "the index of label '{}' is outside a row of {} cells", column.name, cells);
   }
-  if (label_place != -1 && !inside(label_place)) fail(Code::input, "the label is none of {} cells", cells);
+  if (label_place != -1 && !inside(label_place))
+    fail(Code::input, "the index of the label is outside a row of {} cells", cells);
 }
 
 }  // namespace widelimit

@@ -20,7 +20,7 @@ DataSpec parse_spec(std::string_view text) {
   const auto open = text.find('(');
   std::string_view arguments;
   if (open != std::string_view::npos) {
-    if (text.back() != ')') fail(Code::usage, "data '{}': the parenthesis never closes", text);
+    if (text.back() != ')') fail(Code::usage, "data '{}': the parenthesis is not closed", text);
     arguments = text.substr(open + 1, text.size() - open - 2);
   }
   const std::string_view name = text.substr(0, open);
@@ -48,13 +48,13 @@ namespace {
 std::string embedded_place() { return "embedded"; }
 std::vector<std::string> no_members() { return {}; }
 
-/// A named set that is not synthetic.
+/// Named data set other than the synthetic ones.
 struct NamedSet {
   std::string_view name;
-  std::string_view form;  ///< how to write it
+  std::string_view form;  ///< how a SPEC is written
   std::string_view what;
   std::string_view samples;
-  bool table;  ///< its columns can be chosen
+  bool table;  ///< whether its columns can be selected
   Dataset (*load)(const DataSpec&, const DataOptions&);
   std::string (*where)();
   std::vector<std::string> (*members)();
@@ -130,7 +130,7 @@ std::string nearest_name(std::string_view name) {
   return suggestion(name, names);
 }
 
-/// A path, and what stands in parentheses after it where no file has the parentheses in its name.
+/// Path and options of a file SPEC; parentheses hold arguments unless a file has them in its name.
 struct FileSpec {
   fs::path path;
   ReadOptions options;
@@ -165,23 +165,23 @@ FileSpec parse_file_spec(const std::string& text, const DataOptions& options) {
   return file;
 }
 
-/// A folder called like a set of the catalogue is named with a slash.
+/// Returns whether `text` is a set of the catalogue; a folder of the same name must be given with a slash.
 bool names_set(const std::string& text) {
   const auto called = [&](const auto& set) { return set.name == text; };
   return std::any_of(named_sets.begin(), named_sets.end(), called) ||
          std::any_of(synthetics().begin(), synthetics().end(), called);
 }
 
-/// Only tables have columns to choose.
+/// Throws Error{usage} if `options` select columns: only tables have them.
 void require_no_choice(const DataOptions& options, const std::string& source) {
   const TableOptions& table = options.table;
   if (options.like != nullptr || (!table.chooses() && table.missing == Missing::refuse)) return;
-  fail(Code::usage, "{} is no table: only those of CSV and TSV files, and of uci:NAME, have columns and missing values",
+  fail(Code::usage, "{} is not a table: only CSV files, TSV files and uci:NAME have columns and missing values",
        source);
 }
 
-/// The graphs of a set with their labels. Where another set decided on tags or degrees, this one follows it: a file of
-/// one molecule may have but one tag and still be of those that differ.
+/// Returns the graphs of a set with their labels. The choice of tags or degrees of another set has priority: e.g. a
+/// file of a single molecule can have one tag only, although the training graphs have several.
 Dataset graph_samples(GraphSet set, std::optional<bool> degree_tags) {
   Dataset data;
   data.name = set.name;
@@ -240,7 +240,7 @@ Dataset load_data(const std::string& text, const DataOptions& options) {
     return graph_samples(load_graphs(text, options.limits), options.degree_tags);
   }
   std::error_code ignored;
-  const char* what = fs::exists(file.path, ignored) ? "a file whose ending tells no format" : "unknown";
+  const char* what = fs::exists(file.path, ignored) ? "a file with an unknown extension" : "unknown";
   fail(Code::input, "data '{}' is {}; choose {}{}", text, what, known_names(), nearest_name(spec.name));
 }
 

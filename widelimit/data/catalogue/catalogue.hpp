@@ -13,52 +13,52 @@
 
 namespace widelimit {
 
-/// How a user names data: `name`, `name:part`, either with arguments: `spirals(n=200,noise=0.1)`.
+/// Parsed data specification: `name` or `name:part`, optionally with arguments, e.g. `spirals(n=200,noise=0.1)`.
 struct DataSpec {
   std::string name;
   std::string part;
   std::map<std::string, std::string> arguments;
 };
 
-/// Error{usage} for parentheses that do not close, and for arguments that are not key=value.
+/// Throws Error{usage} if a parenthesis is not closed or an argument is not key=value.
 [[nodiscard]] DataSpec parse_spec(std::string_view text);
 
 struct DataOptions {
-  std::optional<std::string> label;   ///< files: which column or array is the label, or "none"
-  Index least_features = 0;           ///< LIBSVM files: at least so many columns
+  std::optional<std::string> label;   ///< files: label column or array, or "none"
+  Index least_features = 0;           ///< LIBSVM files: minimum number of columns
   TableOptions table;                 ///< CSV files, uci:NAME
-  const TableLayout* like = nullptr;  ///< of these: read the columns that another table had
-  bool keep_missing = false;          ///< of these: NaN where values are to be filled, for the caller to fill
-  std::optional<bool> degree_tags;    ///< graphs: whether the tag of a node is its degree; else degrees_as_tags says
-  Part part = Part::train;            ///< NPZ, HDF5: of a file that holds arrays to train and to test
+  const TableLayout* like = nullptr;  ///< tables: use the layout of an earlier table
+  bool keep_missing = false;          ///< tables: keep NaN for values to be filled, so that the caller fills them
+  std::optional<bool> degree_tags;    ///< graphs: use node degrees as node tags; absent: see degrees_as_tags
+  Part part = Part::train;            ///< NPZ, HDF5: the part to read if a file holds training and test arrays
   ReadLimits limits;
 };
 
 /// Loads what `spec` names:
-/// - `digits`; `spirals`, `circles`, `moons`, `gaussians` (arguments n, noise, turns, seed): always there;
-/// - `mnist:train|test`, `cifar10:train|test`, `uci:NAME`: looked for in data_folders();
-/// - `graphs:NAME`, or the path of a graph text file (.txt, .txt.gz): samples that are graphs;
-/// - a file by its ending (formats()), with arguments `x=` and `label=` for what a file may hold several of;
-/// - a folder of images, whose folders are classes (image_folder.hpp);
+/// - `digits`; `spirals`, `circles`, `moons`, `gaussians` (arguments n, noise, turns, seed): built in;
+/// - `mnist:train|test`, `cifar10:train|test`, `uci:NAME`: searched for in data_folders();
+/// - `graphs:NAME`, or the path of a graph text file (.txt, .txt.gz): samples are graphs;
+/// - a file, by its extension (formats()), with arguments `x=` and `label=` for files with several arrays;
+/// - a folder of images with one sub-folder per class (image_folder.hpp);
 /// - `-`, or `FORMAT:-`: standard input (standard_input.hpp).
-/// Error{input} says where it looked and what to do.
+/// Throws Error{input} with the searched locations and a remedy if nothing is found.
 [[nodiscard]] Dataset load_data(const std::string& spec, const DataOptions& options = {});
 
-/// True where `spec` names a folder of images.
+/// Returns whether `spec` names a folder of images.
 [[nodiscard]] bool names_folder(const std::string& spec);
 
-/// `graphs:NAME`, or the path of a graph text file (.txt, .txt.gz).
+/// Loads `graphs:NAME`, or a graph text file (.txt, .txt.gz).
 [[nodiscard]] GraphSet load_graphs(const std::string& spec, const ReadLimits& limits = {});
 
-/// True where `spec` names graphs, so that load_graphs reads it.
+/// Returns whether `spec` names graphs, which load_graphs reads.
 [[nodiscard]] bool names_graphs(const std::string& spec);
 
-/// A line of `data list`.
+/// Line of `data list`.
 struct CatalogueEntry {
-  std::string name;  ///< as a SPEC, NAME standing for one of `members`
+  std::string name;  ///< as a SPEC; NAME stands for one of `members`
   std::string what;
   std::string samples;
-  std::string where;  ///< a path or "embedded"; empty where it was not found
+  std::string where;  ///< path or "embedded"; empty if not found
   std::vector<std::string> members;
 };
 

@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// True for "train", false for "test".
+/// Returns true for "train", false for "test".
 bool is_train(const DataSpec& spec) {
   if (spec.part != "train" && spec.part != "test") {
     fail(Code::usage, "data '{}' has two parts; write {}:train or {}:test", spec.name, spec.name, spec.name);
@@ -43,11 +43,11 @@ std::vector<std::string> cifar_batches(bool train) {
   return {"data_batch_1.bin", "data_batch_2.bin", "data_batch_3.bin", "data_batch_4.bin", "data_batch_5.bin"};
 }
 
-/// The folder that has all batches of one split.
+/// Returns the folder that has all batches of one split.
 std::optional<fs::path> find_batches(bool train) {
   const std::vector<std::string> names = cifar_batches(train);
   for (const fs::path& folder : data_folders()) {
-    // The original, as it is fetched, before batches that were decoded from JPEG files.
+    // The original files have priority over batches that were decoded from JPEG.
     for (const char* inner : {"cifar10/cifar-10-batches-bin", "cifar10"}) {
       const bool complete = std::all_of(names.begin(), names.end(), [&](const std::string& name) {
         std::error_code ignored;
@@ -78,8 +78,8 @@ std::optional<fs::path> find_uci_archive() { return find_data_file({"uci/uci.tar
        fmt::join(names, ", "));
 }
 
-/// The table `name` from the archive. xz cannot be read from the middle, so all tables go to the cache, once the
-/// checksum at its end was compared.
+/// Extracts the table `name`. xz has no random access, so all tables are stored in the cache, after the checksum at the
+/// end of the stream was verified.
 Blob extract_uci(const fs::path& archive, const std::string& name, const ReadLimits& limits) {
   std::map<fs::path, Blob> tables;
   for (Archive members(archive, limits); members.next();) {
@@ -92,7 +92,7 @@ Blob extract_uci(const fs::path& archive, const std::string& name, const ReadLim
   return std::move(wanted->second);
 }
 
-/// Names of the tables that lie in a folder one by one.
+/// Returns the names of the unpacked tables in a folder.
 std::set<std::string> tables_in(const fs::path& folder) {
   std::set<std::string> names;
   std::error_code unreadable;
@@ -102,7 +102,7 @@ std::set<std::string> tables_in(const fs::path& folder) {
   return names;
 }
 
-/// A name that becomes part of a path: it must not lead elsewhere.
+/// Throws Error{usage} unless `name` is a plain file name: it becomes part of a path and must not leave the folder.
 void require_plain_name(const std::string& name, std::string_view what) {
   const bool plain = !name.empty() && name.front() != '.' && name.find('/') == std::string::npos;
   if (!plain) fail(Code::usage, "write {}:NAME with the name of a set; the catalogue lists them", what);

@@ -4,24 +4,24 @@
 
 namespace widelimit {
 
-/// How one source of a request is read.
+/// Options for reading one source of a request.
 struct SourceReading {
   Index least_features = 0;
   std::optional<std::string> label;
-  const TableLayout* like = nullptr;  ///< where it has columns
+  const TableLayout* like = nullptr;  ///< used if it has columns
   std::optional<bool> degree_tags = {};
   Missing missing = Missing::refuse;
-  Part part = Part::train;  ///< of a file that holds both
+  Part part = Part::train;  ///< part to read if a file holds both
 };
 
-/// Samples of `spec` within the limits of `request`, as they are in the source: missing values that are to be filled
-/// are NaN. Error{usage} where columns are chosen and the source is no table.
+/// Loads the samples of `spec` within the memory limit of `request`, unprocessed: missing values to be filled are NaN.
+/// Throws Error{usage} if columns are selected and the source is not a table.
 [[nodiscard]] Dataset load_source(const DataRequest& request, const std::string& spec, const SourceReading& how);
 
-/// What is done to a whole source before it is split: classes are chosen, rows shuffled.
+/// Applies the steps before the split: selection of classes, shuffle.
 [[nodiscard]] Dataset before_split(Dataset source, const DataOrigin& origin);
 
-/// Bytes of the values.
+/// Returns the memory of the values in bytes.
 [[nodiscard]] double bytes_of(const Dataset& data);
 
 }  // namespace widelimit

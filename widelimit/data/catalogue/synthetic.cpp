@@ -14,28 +14,28 @@ constexpr std::uint64_t place_stream = 1;
 constexpr std::uint64_t noise_stream = 2;
 constexpr std::uint64_t cloud_stream = 3;
 
-/// Archimedean arms r = t, half a turn apart.
+/// Archimedean spiral arms r = t, half a turn apart.
 void spiral(double t, int side, const SyntheticOptions& options, std::uint64_t, double* xy) {
   const double angle = 2 * std::numbers::pi * options.turns * t + std::numbers::pi * side;
   xy[0] = t * std::cos(angle);
   xy[1] = t * std::sin(angle);
 }
 
-/// Radius 1 around radius ½.
+/// Circles of radius 1 and ½.
 void circle(double t, int side, const SyntheticOptions&, std::uint64_t, double* xy) {
   const double radius = side == 0 ? 1.0 : 0.5;
   xy[0] = radius * std::cos(2 * std::numbers::pi * t);
   xy[1] = radius * std::sin(2 * std::numbers::pi * t);
 }
 
-/// An upper half circle, and a lower one shifted by (1, ½) into it.
+/// Upper half circle, and lower half circle shifted by (1, ½).
 void moon(double t, int side, const SyntheticOptions&, std::uint64_t, double* xy) {
   const double angle = std::numbers::pi * t;
   xy[0] = side == 0 ? std::cos(angle) : 1 - std::cos(angle);
   xy[1] = side == 0 ? std::sin(angle) : 0.5 - std::sin(angle);
 }
 
-/// Unit-variance clouds around (−1, −1) and (1, 1).
+/// Unit-variance Gaussians centred at (−1, −1) and (1, 1).
 void gaussian(double, int side, const SyntheticOptions& options, std::uint64_t index, double* xy) {
   const Random random(options.seed, cloud_stream);
   const double centre = side == 0 ? -1 : 1;

@@ -10,12 +10,12 @@
 
 namespace widelimit {
 
-/// Small sets in the plane made on the spot: pure functions of their arguments, the same on every machine up to the
-/// rounding of sin and cos. Two classes "0" and "1" that take turns, so that every prefix is balanced.
+/// Options of synthetic data sets in the plane: pure functions of their arguments, identical on every machine up to the
+/// rounding of sin and cos. The classes "0" and "1" alternate, so that every prefix is balanced.
 struct SyntheticOptions {
   Index n = 400;       ///< samples
-  double noise = -1;   ///< standard deviation of what is added to both coordinates; negative: the set's own default
-  double turns = 1.5;  ///< spirals: how often each arm goes round
+  double noise = -1;   ///< standard deviation of the noise on both coordinates; negative: the default of the set
+  double turns = 1.5;  ///< spirals: number of turns of each arm
   std::uint64_t seed = 0;
 };
 
@@ -23,13 +23,13 @@ struct Synthetic {
   std::string_view name;
   std::string_view what;
   double noise;  ///< default
-  /// The point of class `side` at place t ∈ (0, 1) along the class.
+  /// Computes the point of class `side` at parameter t ∈ (0, 1).
   void (*point)(double t, int side, const SyntheticOptions& options, std::uint64_t index, double* xy);
 };
 
 [[nodiscard]] std::span<const Synthetic> synthetics();
 
-/// Error{usage} for a size below 2 or numbers that are not finite.
+/// Throws Error{usage} if n < 2 or a number is not finite.
 [[nodiscard]] Dataset make_synthetic(const Synthetic& kind, const SyntheticOptions& options);
 
 }  // namespace widelimit

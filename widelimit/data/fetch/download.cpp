@@ -17,7 +17,7 @@ namespace {
 
 constexpr double longest_pause = 60;
 
-/// A response that begins elsewhere than was asked for.
+/// Thrown if a partial response starts at another offset than requested.
 struct WrongRange {};
 
 class Download final : public HttpBody {
@@ -54,13 +54,13 @@ class Download final : public HttpBody {
       return;
     }
     if (answer.status != 200) {
-      fail(Code::input, "cannot fetch {}: the server answers with status {} and another text; check the address", url_,
-           answer.status);
+      fail(Code::input, "cannot fetch {}: the server answers with status {} and not with the file; check the address",
+           url_, answer.status);
     }
     if (answer.length && *answer.length != file_.bytes) {
       fail(Code::input, {Remedy::mirror},
-           "cannot fetch {}: the server offers {} bytes instead of {}; the file there has changed, or a proxy answers "
-           "in its place: fetch it from a mirror",
+           "cannot fetch {}: the server offers {} bytes instead of {}; the file there has changed, or a proxy replaces "
+           "it: fetch it from a mirror",
            url_, *answer.length, file_.bytes);
     }
     start_again(answer.validator);
@@ -82,7 +82,7 @@ class Download final : public HttpBody {
   void wait() override { meter_.wait(); }
 
  private:
-  /// Forgets what has come.
+  /// Discards the received bytes.
   void start_again(const std::string& validator) {
     meter_.was_lost(std::min(part_.size(), file_.bytes));
     part_.restart(url_, validator);
@@ -103,18 +103,17 @@ class Download final : public HttpBody {
     while (part_.size() != file_.bytes) attempt();
     const std::string sum = part_.sha256([this] { meter_.wait(); });
     if (sum == file_.sha256) return true;
-    // Parts that do not belong together, or a disk that lost some: once more as a whole.
+    // Mismatched parts, or data lost on disk: downloads the whole file once more.
     if (joined_ && failures_ < options_.retries) {
       ++failures_;
       start_again("");
       return false;
     }
     part_.discard();
-    fail(
-        Code::input, {Remedy::mirror},
-        "cannot fetch {}: the file that came is not the right one and was removed\n  its SHA-256:  {}\n  it must be:   "
-        "{}\nThe file there has changed, or was changed on the way: fetch it from a mirror",
-        url_, sum, file_.sha256);
+    fail(Code::input, {Remedy::mirror},
+         "cannot fetch {}: the downloaded file has the wrong checksum and was removed\n  SHA-256:  {}\n  expected: "
+         "{}\nThe file there has changed, or was changed in transit: fetch it from a mirror",
+         url_, sum, file_.sha256);
   }
 
   void attempt() {
@@ -136,20 +135,21 @@ class Download final : public HttpBody {
       const HttpOutcome outcome = client_.get({url_, asked_, validator, options_.stall}, *this);
       if (outcome.end != HttpEnd::complete) return outcome;
       if (outcome.status != 200 && outcome.status != 206)
-        return {HttpEnd::refused, outcome.status,
-                fmt::format("the server answers with status {} and no file; check the address", outcome.status)};
+        return {
+            HttpEnd::refused, outcome.status,
+            fmt::format("the server answers with status {} and not with the file; check the address", outcome.status)};
       return {HttpEnd::broken, outcome.status, "the answer ended too early"};
     } catch (const WrongRange&) {
       start_again("");
-      return {HttpEnd::broken, 206, "the server sent another part of the file than it was asked for"};
+      return {HttpEnd::broken, 206, "the server sent another part of the file than was requested"};
     }
   }
 
   [[noreturn]] void fail_transfer(const HttpOutcome& outcome) const {
     std::string message = fmt::format("cannot fetch {}: {}", url_, outcome.reason);
-    if (failures_ > 0) message += fmt::format("; that was attempt {}", failures_ + 1);
+    if (failures_ > 0) message += fmt::format(" (attempt {})", failures_ + 1);
     if (part_.size() > 0) {
-      message += fmt::format("; {} of {} bytes are kept: fetch again to go on from there", part_.size(), file_.bytes);
+      message += fmt::format("; {} of {} bytes are kept: fetch again to resume", part_.size(), file_.bytes);
     }
     throw Error(Code::input, message, outcome.elsewhere ? std::vector{Remedy::mirror} : std::vector<Remedy>{});
   }
@@ -170,9 +170,9 @@ class Download final : public HttpBody {
   HttpClient& client_;
   FetchMeter& meter_;
   PartFile part_;
-  std::uint64_t asked_ = 0;  ///< bytes after which the present request asks for the rest
-  bool joined_ = false;      ///< what has come is of more than one response
-  bool came_ = false;        ///< this call has received something
+  std::uint64_t asked_ = 0;  ///< offset requested by the current request
+  bool joined_ = false;      ///< the file was assembled from more than one response
+  bool came_ = false;        ///< this call has received data
   int failures_ = 0;
 };
 
@@ -185,7 +185,7 @@ void FetchMeter::wait() {
   if (progress_->update(static_cast<std::int64_t>(received_), static_cast<std::int64_t>(received_ + missing_), "B")) {
     return;
   }
-  fail(Code::interrupted, "stopped with {} to go; what has come is kept, and the next fetch goes on from there",
+  fail(Code::interrupted, "stopped with {} remaining; the received data is kept, and the next fetch resumes from there",
        bytes_text(static_cast<double>(missing_)));
 }
 

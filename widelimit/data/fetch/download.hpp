@@ -9,7 +9,7 @@
 
 namespace widelimit {
 
-/// Reports the bytes of one call: what has come, of that and what is missing.
+/// Reports the progress of one call: received bytes and remaining bytes.
 class FetchMeter {
  public:
   FetchMeter(Progress* progress, std::uint64_t missing) : progress_(progress), missing_(missing) {}
@@ -17,9 +17,9 @@ class FetchMeter {
   void came(std::uint64_t bytes) { received_ += bytes, missing_ -= bytes; }
   void was_there(std::uint64_t bytes) { missing_ -= bytes; }
   void was_lost(std::uint64_t bytes) { missing_ += bytes; }
-  /// To be called often; Error{interrupted} where the progress asks to stop.
+  /// Must be called often. Throws Error{interrupted} if the progress requests a stop.
   void wait();
-  /// Reports once more.
+  /// Reports the final state.
   void finish();
 
  private:
@@ -29,15 +29,15 @@ class FetchMeter {
   std::chrono::steady_clock::time_point next_{};
 };
 
-/// What is done with a file that is complete and right, at the path where it lies.
+/// Called with the path of a complete, verified file.
 using UseFile = std::function<void(const std::filesystem::path&)>;
 
-/// Brings one file to `target`, complete and with the right sum, or not at all. With `use` it is used instead, and
-/// removed after that.
+/// Downloads one file to `target`, complete and with the expected checksum, or not at all. If `use` is given, calls it
+/// with the file and removes the file afterwards.
 void download(const SourceFile& file, const std::string& url, const std::filesystem::path& target,
               const FetchOptions& options, HttpClient& client, FetchMeter& meter, const UseFile& use = {});
 
-/// fetch_data for files that are named one by one.
+/// As fetch_data, for an explicit list of files.
 std::vector<FetchedFile> fetch_files(const std::vector<SourceFile>& files, const FetchOptions& options);
 
 }  // namespace widelimit

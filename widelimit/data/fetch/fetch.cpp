@@ -77,23 +77,24 @@ class Fetcher {
     download(file, address_of(file, options_.mirror), target, options_, client_, meter_, use);
   }
 
-  /// The right file is there. Another one is not ours to replace unasked.
+  /// Returns whether the valid file is present. Throws Error{input} if another file is: it is not replaced without
+  /// request.
   bool holds(const SourceFile& file, const fs::path& target) {
     if (options_.replace || !is_file(target)) return false;
     if (size_of(target) == file.bytes && file_sha256(target, [this] { meter_.wait(); }) == file.sha256) return true;
     fail(Code::input, {Remedy::begin_again},
-         "'{}' is there and differs from what would be fetched; choose another folder, remove it, or replace it",
+         "'{}' exists and differs from the file to be fetched; choose another folder, remove it, or replace it",
          target.string());
   }
 
-  /// All members are there. They come from an archive that was right, each complete or not at all.
+  /// Returns whether all members are present. They were extracted from a verified archive, each atomically.
   [[nodiscard]] bool unpacked(const SourceFile& file) const {
     const fs::path folder = (folder_ / file.place).parent_path();
     return std::all_of(file.members.begin(), file.members.end(),
                        [&](const std::string& member) { return is_file(folder / member); });
   }
 
-  /// An archive that somebody has put there is used and left.
+  /// An archive that the user has placed there is used and kept.
   void bring_archive(const SourceFile& file, const fs::path& target) {
     const fs::path folder = target.parent_path();
     if (holds(file, target)) {
@@ -136,15 +137,15 @@ void FetchOptions::validate() const {
   const std::size_t host = mirror.starts_with("https://") ? 8 : 7;
   const bool address = (host == 8 || mirror.starts_with("http://")) && mirror.size() > host;
   if (!mirror.empty() && !address) {
-    fail(Code::usage, "the mirror '{}' is no address; it must begin with https:// or http://", mirror);
+    fail(Code::usage, "the mirror '{}' is not an address; it must begin with https:// or http://", mirror);
   }
   if (!std::isfinite(stall) || stall <= 0 || stall > 86400) {
-    fail(Code::usage, "a stall of {} s makes no sense; give more than 0 and at most 86400", stall);
+    fail(Code::usage, "a stall of {} s is out of range; give more than 0 and at most 86400", stall);
   }
   if (!std::isfinite(pause) || pause < 0 || pause > 3600) {
-    fail(Code::usage, "a pause of {} s makes no sense; give 0 to 3600", pause);
+    fail(Code::usage, "a pause of {} s is out of range; give 0 to 3600", pause);
   }
-  if (retries < 0 || retries > 100) fail(Code::usage, "{} retries make no sense; give 0 to 100", retries);
+  if (retries < 0 || retries > 100) fail(Code::usage, "{} retries are out of range; give 0 to 100", retries);
 }
 
 std::vector<FetchedFile> fetch_files(const std::vector<SourceFile>& files, const FetchOptions& options) {
@@ -157,7 +158,7 @@ std::vector<FetchedFile> fetch_files(const std::vector<SourceFile>& files, const
 }
 
 std::vector<FetchedFile> fetch_data(const std::vector<std::string>& names, const FetchOptions& options) {
-  if (names.empty()) fail(Code::usage, "no set to fetch is named; there are mnist, cifar10, uci and uci:NAME");
+  if (names.empty()) fail(Code::usage, "no set to fetch is given; there are mnist, cifar10, uci and uci:NAME");
   std::vector<SourceFile> files;
   std::set<std::string> known;
   for (const std::string& name : names) {

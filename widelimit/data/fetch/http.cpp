@@ -21,7 +21,7 @@ namespace {
 constexpr long most_redirects = 8;
 constexpr std::size_t longest_validator = 200;
 constexpr int poll_milliseconds = 100;
-/// Fewer bytes than this in the time of a stall are none.
+/// Fewer bytes than this within the stall time count as no data.
 constexpr std::uint64_t least_bytes = 1024;
 
 void initialise_curl() {
@@ -36,7 +36,7 @@ struct FreeCurl {
 using Easy = std::unique_ptr<CURL, FreeCurl>;
 using HeaderList = std::unique_ptr<curl_slist, FreeCurl>;
 
-/// One transfer on the connections of a client. libcurl's own loop would report once a second only.
+/// Transfer on the connections of a client. libcurl's own event loop would report only once a second.
 class RunningTransfer {
  public:
   RunningTransfer(CURLM* connections, CURL* easy) : easy_(easy), handle_(connections) {
@@ -46,7 +46,7 @@ class RunningTransfer {
   RunningTransfer(const RunningTransfer&) = delete;
   RunningTransfer& operator=(const RunningTransfer&) = delete;
 
-  /// Nothing while the transfer runs, its ending after that.
+  /// Returns std::nullopt while the transfer runs, then its result.
   std::optional<CURLcode> perform() {
     int running = 0;
     check(curl_multi_perform(handle_, &running));
@@ -60,14 +60,14 @@ class RunningTransfer {
  private:
   static void check(CURLMcode code) {
     if (code == CURLM_OUT_OF_MEMORY) throw std::bad_alloc();
-    if (code != CURLM_OK) fail(Code::resource, "libcurl cannot go on: {}", curl_multi_strerror(code));
+    if (code != CURLM_OK) fail(Code::resource, "libcurl cannot continue: {}", curl_multi_strerror(code));
   }
 
   CURL* easy_;
   CURLM* handle_;
 };
 
-/// "bytes 100-999/1000" as {100, 1000}.
+/// Parses "bytes 100-999/1000" as {100, 1000}.
 void read_content_range(std::string_view text, HttpAnswer& answer) {
   constexpr std::string_view unit = "bytes ";
   if (!text.starts_with(unit)) return;
@@ -82,7 +82,7 @@ void read_content_range(std::string_view text, HttpAnswer& answer) {
 }
 
 void read_header(std::string_view name, std::string_view text, HttpAnswer& answer) {
-  const bool strong_tag = name == "etag" && text.starts_with('"');  // W/"…" says too little to join parts by
+  const bool strong_tag = name == "etag" && text.starts_with('"');  // a weak tag W/"…" does not ensure equal bytes
   const bool date = name == "last-modified" && answer.validator.empty();
   if (name == "content-length") {
     std::uint64_t length = 0;
@@ -94,7 +94,8 @@ void read_header(std::string_view name, std::string_view text, HttpAnswer& answe
   }
 }
 
-/// What the callbacks of libcurl work on. It is C: what is thrown below it is kept for the caller above it.
+/// State of the libcurl callbacks. Exceptions must not pass through C frames: they are stored and rethrown by the
+/// caller.
 struct Transfer {
   HttpBody& body;
   HttpAnswer answer;
@@ -109,7 +110,7 @@ struct Transfer {
       return size;
     } catch (...) {
       failure = std::current_exception();
-      return size == 0 ? 1 : 0;  // any other number than `size` ends the transfer
+      return size == 0 ? 1 : 0;  // any value other than `size` aborts the transfer
     }
   }
 
@@ -131,7 +132,7 @@ struct Transfer {
 
   void read_line(std::string_view line) {
     while (!line.empty() && std::isspace(static_cast<unsigned char>(line.back())) != 0) line.remove_suffix(1);
-    if (line.starts_with("HTTP/")) {  // the next response of a chain
+    if (line.starts_with("HTTP/")) {  // next response of a redirect chain
       answer = {};
       const auto blank = line.find(' ');
       if (blank != std::string_view::npos) {
@@ -150,7 +151,7 @@ struct Transfer {
   }
 };
 
-/// Hears that a transfer brings next to nothing.
+/// Detects a transfer that has stalled.
 class StallClock {
  public:
   explicit StallClock(double seconds) : seconds_(seconds) {}
@@ -188,14 +189,15 @@ HttpOutcome status_outcome(long status) {
   }
   if (status == 404 || status == 410) {
     return {HttpEnd::refused, status,
-            fmt::format("the server does not have it (status {}); fetch it from a mirror, or put the file in place by "
+            fmt::format("the server does not have the file (status {}); fetch it from a mirror, or put it in place by "
                         "hand",
                         status),
             true};
   }
   return {HttpEnd::refused, status,
-          fmt::format("the server refuses it (status {}); check the address and the proxy, or fetch it from a mirror",
-                      status),
+          fmt::format(
+              "the server rejects the request (status {}); check the address and the proxy, or fetch it from a mirror",
+              status),
           true};
 }
 
@@ -221,10 +223,10 @@ HttpOutcome failed_outcome(CURLcode code, const char* detail, long status) {
     case CURLE_SSL_CONNECT_ERROR:
       return {HttpEnd::broken, status, fmt::format("the connection broke ({})", words)};
     case CURLE_TOO_MANY_REDIRECTS:
-      return {HttpEnd::refused, status, "it is redirected again and again; fetch it from a mirror", true};
+      return {HttpEnd::refused, status, "there are too many redirects; fetch it from a mirror", true};
     case CURLE_UNSUPPORTED_PROTOCOL:
       return {HttpEnd::refused, status,
-              fmt::format("it leads to an address that is neither http nor https ({})", words)};
+              fmt::format("it redirects to an address that is neither http nor https ({})", words)};
     case CURLE_PEER_FAILED_VERIFICATION:
     case CURLE_SSL_CACERT_BADFILE:
       return {HttpEnd::refused, status,
@@ -256,7 +258,7 @@ void set_up(CURL* easy, const HttpRequest& request, Transfer& transfer, curl_sli
   curl_easy_setopt(easy, CURLOPT_HEADERDATA, &transfer);
   curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, &Transfer::write);
   curl_easy_setopt(easy, CURLOPT_WRITEDATA, &transfer);
-  // A name that is still being looked up when the transfer ends is no reason to wait for it.
+  // Do not wait for a pending name lookup when the transfer ends.
   curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
 }
 
@@ -287,7 +289,7 @@ HttpOutcome HttpClient::get(const HttpRequest& request, HttpBody& body) {
     body.wait();
     if (clock.stalled(transfer.received)) {
       return {HttpEnd::stalled, transfer.answer.status,
-              fmt::format("the transfer has stalled: next to nothing came for {:g} s", request.stall)};
+              fmt::format("the transfer has stalled: almost no data arrived for {:g} s", request.stall)};
     }
     running.poll();
   }

@@ -9,55 +9,55 @@
 
 namespace widelimit {
 
-/// A GET of a whole resource, or of what follows its first `offset` bytes.
+/// GET request for a whole resource, or for the part after its first `offset` bytes.
 struct HttpRequest {
   std::string url;
   std::uint64_t offset = 0;
-  std::string validator;  ///< If-Range: the rest is sent only where the resource is still the same
-  double stall = 30;      ///< seconds: a transfer that brings next to nothing for so long has stalled
+  std::string validator;  ///< If-Range: the rest is sent only if the resource has not changed
+  double stall = 30;      ///< seconds: a transfer that receives less than 1 KiB in this time has stalled
 };
 
-/// What the head of the last response says, after redirects.
+/// Header of the last response, after redirects.
 struct HttpAnswer {
   long status = 0;
   std::optional<std::uint64_t> length;  ///< of the body
-  std::optional<std::uint64_t> first;   ///< of a partial body: its first byte
-  std::optional<std::uint64_t> total;   ///< of a partial body: the length of the whole
-  std::string validator;                ///< a strong entity tag, else the date of the last change, else empty
+  std::optional<std::uint64_t> first;   ///< of a partial body: offset of its first byte
+  std::optional<std::uint64_t> total;   ///< of a partial body: length of the whole resource
+  std::string validator;                ///< strong entity tag, else date of the last change, else empty
 };
 
-/// Receives a body. Errors thrown here end the transfer and reach the caller.
+/// Receives a body. Exceptions thrown here abort the transfer and propagate to the caller.
 class HttpBody {
  public:
   virtual ~HttpBody() = default;
-  /// Before the first piece.
+  /// Called before the first piece.
   virtual void begin(const HttpAnswer& answer) = 0;
   virtual void take(Bytes piece) = 0;
-  /// Several times a second, also where nothing comes.
+  /// Called several times a second, also if no data arrives.
   virtual void wait() = 0;
 };
 
 enum class HttpEnd : std::uint8_t {
-  complete,     ///< as far as the server says
+  complete,     ///< all that the server announced was received
   unreachable,  ///< no connection: unknown host, no route, refused
-  broken,       ///< the connection ended too early
-  stalled,      ///< nothing came any more
-  busy,         ///< the server asks to try later, or has a problem of its own
-  refused,      ///< any other answer: trying again is no use
+  broken,       ///< the connection was closed too early
+  stalled,      ///< no data arrived for too long
+  busy,         ///< temporary failure of the server
+  refused,      ///< any other response: retrying is useless
 };
 
 struct HttpOutcome {
   HttpEnd end = HttpEnd::complete;
-  long status = 0;         ///< of the last response, 0 where there was none
-  std::string reason;      ///< what happened, and what to do; empty where complete
-  bool elsewhere = false;  ///< to be had from a mirror, if at all
+  long status = 0;         ///< of the last response, 0 if there was none
+  std::string reason;      ///< cause and remedy; empty if complete
+  bool elsewhere = false;  ///< only a mirror could have it
 };
 
-/// Asks servers by http or https, and keeps connections for the next request.
+/// HTTP and HTTPS client that reuses connections between requests.
 class HttpClient {
  public:
   HttpClient();
-  /// One attempt. Redirects are followed, a few and to no other protocol.
+  /// Performs one attempt. Follows a limited number of redirects within http and https.
   [[nodiscard]] HttpOutcome get(const HttpRequest& request, HttpBody& body);
 
  private:

@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// False where a process that had it before has renamed or removed it.
+/// Returns false if another process has renamed or removed the file since it was opened.
 bool has_name(const Descriptor& file, const fs::path& path) {
   struct stat opened {};
   struct stat named {};
@@ -42,9 +42,9 @@ PartFile::PartFile(const fs::path& target)
 void PartFile::open() {
   file_.emplace(part_, O_RDWR | O_CREAT | O_APPEND | own_file_flags);
   require_own_file(*file_, part_);
-  // A file system without locks is taken as it is.
+  // A file system without locks is accepted.
   if (::flock(file_->id(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
-    fail(Code::resource, "another process fetches '{}' now; wait until it has ended", target_.string());
+    fail(Code::resource, "another process is fetching '{}'; wait until it has finished", target_.string());
   }
 }
 
@@ -79,7 +79,7 @@ void PartFile::commit() {
   if (::rename(part_.c_str(), target_.c_str()) != 0) fail_writing(target_, errno);
   ::unlink(source_.c_str());
   file_->close();
-  // The new name is safe once its folder is; a file system that cannot say so has to be taken at its word.
+  // The new name is durable once its folder is synced; if the file system cannot sync folders, this is skipped.
   const Descriptor folder(target_.has_parent_path() ? target_.parent_path() : fs::path("."), O_RDONLY | O_DIRECTORY);
   if (folder.opened()) folder.sync();
 }

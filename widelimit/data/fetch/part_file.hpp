@@ -9,25 +9,25 @@
 
 namespace widelimit {
 
-/// What has come of a download: TARGET.part, and in TARGET.part.source what it is a part of. Both stay where a run ends
-/// before the file is complete, so that the next can go on. One process at a time has them. Failures in writing are
-/// Error{resource}.
+/// Partial download: the received bytes in TARGET.part, and their source in TARGET.part.source. Both are kept if a run
+/// ends before the file is complete, so that the next run can resume. They are locked by one process at a time. Write
+/// failures throw Error{resource}.
 class PartFile {
  public:
   explicit PartFile(const std::filesystem::path& target);
 
   [[nodiscard]] const std::filesystem::path& path() const { return part_; }
   [[nodiscard]] std::uint64_t size() const { return size_; }
-  /// By what the rest can be asked of `url`; empty where it cannot, as what is there came from elsewhere.
+  /// Returns the validator for requesting the rest of `url`; empty if the received bytes cannot be resumed from `url`.
   [[nodiscard]] std::string validator(const std::string& url) const;
 
-  /// Nothing has come of `url` yet.
+  /// Starts over: discards the received bytes and records the source.
   void restart(const std::string& url, const std::string& validator);
   void append(Bytes piece);
   [[nodiscard]] std::string sha256(const std::function<void()>& wait) const;
-  /// To disk and under the name of the target.
+  /// Syncs to disk and renames to the target.
   void commit();
-  /// Removes all of it.
+  /// Removes both files.
   void discard();
 
  private:

@@ -11,12 +11,12 @@ struct evp_md_ctx_st;
 
 namespace widelimit {
 
-/// SHA-256 of bytes that come in pieces.
+/// Incremental SHA-256.
 class Sha256 {
  public:
   Sha256();
   void add(Bytes piece);
-  /// 64 hexadecimal digits, in lower case. Nothing can be added after it.
+  /// Returns 64 lower-case hexadecimal digits. add() must not be called afterwards.
   [[nodiscard]] std::string finish();
 
  private:
@@ -26,7 +26,7 @@ class Sha256 {
   std::unique_ptr<evp_md_ctx_st, Free> state_;
 };
 
-/// Of a whole file. `wait` is called after each piece and may throw.
+/// Returns the SHA-256 of a whole file. Calls `wait` after each piece, which may throw.
 [[nodiscard]] std::string file_sha256(const std::filesystem::path& path, const std::function<void()>& wait);
 
 }  // namespace widelimit

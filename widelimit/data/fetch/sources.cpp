@@ -9,8 +9,8 @@ namespace widelimit {
 
 namespace {
 
-/// The mirror of the PyTorch project. Sums of the packed files as they are published with the data sets of several
-/// libraries; unpacked, they have the MD5 sums of the original.
+/// Mirror of the PyTorch project. The checksums of the compressed files are those published with several libraries; the
+/// uncompressed files have the MD5 sums of the original.
 constexpr std::string_view mnist_address = "https://ossci-datasets.s3.amazonaws.com/mnist/";
 
 struct MnistFile {
@@ -28,7 +28,7 @@ constexpr std::array<MnistFile, 4> mnist_files{{
     {"test", "t10k-labels-idx1-ubyte.gz", 4542, "f7ae60f92e00ec6debd23a6088c31dbd2371eca3ffa0defaefb259924204aec6"},
 }};
 
-/// The binary version, from its author's page.
+/// The binary version, from the author's page.
 SourceFile cifar10_archive() {
   SourceFile file{.set = "cifar10",
                   .url = "https://www.cs.toronto.edu/~kriz/cifar-10-binary.tar.gz",
@@ -40,7 +40,7 @@ SourceFile cifar10_archive() {
   return file;
 }
 
-/// One revision of the collection, so that what is served cannot change.
+/// A fixed revision of the collection, so that the content cannot change.
 constexpr std::string_view uci_address =
     "https://raw.githubusercontent.com/gditzler/UA-ECE-523-Sp2018/ba1e97292e149da24c6344c125503825229fa25c/data/";
 
