@@ -11,17 +11,17 @@ namespace {
 
 constexpr int most_searches = 5;
 
-/// ‖A⁻¹‖₁ is the largest value of the convex function ‖A⁻¹x‖₁ on the ball ‖x‖₁ ≤ 1, and is attained at one of its
-/// corners ±e_j. From one corner the subgradient A⁻¹sign(A⁻¹x) names the next, as long as the value grows.
+/// ‖A⁻¹‖₁ is the maximum of the convex function ‖A⁻¹x‖₁ over the ball ‖x‖₁ ≤ 1, attained at a vertex ±e_j. From one
+/// vertex the subgradient A⁻¹sign(A⁻¹x) gives the next, as long as the value increases.
 template <typename Solve>
 class InverseNorm {
  public:
-  /// `solve` takes columns x to A⁻¹x.
+  /// `solve` replaces columns x by A⁻¹x.
   InverseNorm(Index n, const Solve& solve) : solve_(solve), x_(usize(n)) {}
 
   [[nodiscard]] double estimate() {
     const Index n = std::ssize(x_);
-    // Beside the first column one on which cancellation cannot deceive all searches: both in one solution.
+    // The second column is an alternating vector that guards against cancellation in the search; one solve does both.
     Matrix<double> start(n, 2, Content::unset);
     for (Index i = 0; i < n; ++i) {
       const double size = 1 + static_cast<double>(i) / static_cast<double>(std::max<Index>(n - 1, 1));
@@ -71,7 +71,7 @@ double condition_of(Index n, double norm, const Solve& solve) {
   return std::isfinite(condition) ? condition : std::numeric_limits<double>::infinity();
 }
 
-/// A = VᵀΛV, an eigenvector in each row of V. Eigenvalues within rounding, n ε ‖A‖, count as 0.
+/// A = VᵀΛV with the eigenvectors as rows of V. Eigenvalues of modulus at most n ε ‖A‖ count as 0.
 class EigenvectorFactor final : public IndefiniteFactor {
  public:
   EigenvectorFactor(const Algebra& algebra, EngineMatrix a, Progress* progress)

@@ -13,14 +13,14 @@
 
 namespace widelimit {
 
-/// Whether the two halves of a matrix agree.
+/// Symmetry check of a square matrix.
 struct Symmetry {
-  bool equal = true;  ///< bit for bit
-  /// The first pair (i, j), i ≤ j, of which an entry is not finite, or that differ by more than was allowed.
+  bool equal = true;  ///< entries agree bit for bit
+  /// First pair (i, j), i ≤ j, with a non-finite entry or with a difference above the tolerance.
   std::optional<std::pair<Index, Index>> offender;
 };
 
-/// Numbers of eigenvalues of a symmetric matrix by their sign.
+/// Number of negative, zero and positive eigenvalues of a symmetric matrix.
 struct Inertia {
   Index negative = 0;
   Index zero = 0;
@@ -28,155 +28,157 @@ struct Inertia {
   bool operator==(const Inertia&) const = default;
 };
 
-/// (A + cI)⁻¹ as far as a machine needs it.
+/// Solution with A + cI and the diagonal of (A + cI)⁻¹.
 struct ShiftedInverse {
-  bool positive_definite = false;  ///< nothing else is set where it is not
+  bool positive_definite = false;  ///< if false, the other members are not set
   Matrix<double> solution;         ///< (A + cI)⁻¹R
   std::vector<double> diagonal;    ///< of (A + cI)⁻¹
 };
 
-/// A symmetric matrix A, reduced once so that A + cI is cheap to solve with for many c.
+/// A symmetric matrix A, reduced once so that solving with A + cI is cheap for many shifts c.
 class ShiftedFamily {
  public:
   virtual ~ShiftedFamily() = default;
-  /// One for each shift.
+  /// Returns one result per shift.
   [[nodiscard]] virtual std::vector<ShiftedInverse> inverses(MatrixView<const double> right_hand_sides,
                                                              std::span<const double> shifts,
                                                              Progress* progress) const = 0;
   [[nodiscard]] virtual double smallest_eigenvalue() const = 0;
 };
 
-/// A symmetric matrix A, definite or not, factored once to solve with.
+/// Factorisation of a symmetric, possibly indefinite matrix A.
 class IndefiniteFactor {
  public:
   virtual ~IndefiniteFactor() = default;
   [[nodiscard]] virtual Index size() const = 0;
-  /// Signs of the eigenvalues of A.
+  /// Returns the signs of the eigenvalues of A.
   [[nodiscard]] virtual Inertia inertia() const = 0;
-  /// b = A⁻¹b; A must be regular, that is, inertia().zero must be 0.
+  /// Solves in place: b = A⁻¹b. Requires inertia().zero == 0.
   virtual void solve(MatrixView<double> b) const = 0;
 };
 
-/// Dense algebra of an engine. Matrices of size n × n are Arrays and stay where the engine works; vectors and blocks of
-/// few columns are host matrices in float64 without gaps between rows, which the engine moves as it needs. Symmetric
-/// matrices are read and written in their upper triangle unless said otherwise. All calls may be stopped by a Progress;
-/// results do not depend on the number of threads.
+/// Dense linear algebra of an engine. Matrices of size n × n are EngineMatrix handles in engine memory; vectors and
+/// narrow blocks are contiguous float64 host matrices, which the engine transfers as needed. Symmetric matrices are
+/// read and written in their upper triangle unless stated otherwise. A Progress can stop any call that takes one.
+/// Results do not depend on the number of threads.
 class Algebra {
  public:
   virtual ~Algebra() = default;
 
   // Memory.
 
-  /// Entries are undefined. Error{resource} where there is no room.
+  /// Allocates an uninitialised matrix. Throws Error{resource} if memory does not suffice.
   [[nodiscard]] virtual EngineMatrix allocate(Index rows, Index cols, Precision precision) const = 0;
-  /// A host matrix as an EngineMatrix: a copy, or, where the engine works in host memory, the matrix itself, which must
-  /// then outlive it and is never written to.
+  /// Returns a host matrix as an EngineMatrix. Engines in host memory wrap it without a copy: it must then outlive the
+  /// handle and is never written to. Other engines copy it.
   [[nodiscard]] virtual EngineMatrix hold(const AnyView& host) const = 0;
-  /// A host matrix that the engine may write to, which must outlive it; nothing where the engine does not work in host
-  /// memory.
+  /// Wraps a writable host matrix, which must outlive the handle. Returns std::nullopt if the engine does not work in
+  /// host memory.
   [[nodiscard]] virtual std::optional<EngineMatrix> over(const AnyView& host) const = 0;
-  /// The entries, where the host may look at them in place.
+  /// Returns a view of the entries, or std::nullopt if the host cannot access them.
   [[nodiscard]] virtual std::optional<AnyView> host_view(const EngineMatrix& a) const = 0;
-  /// to = a, rounded to the precision of `to`.
+  /// Copies a to `to`, rounded to the precision of `to`.
   virtual void copy(const EngineMatrix& a, EngineMatrix& to) const = 0;
   virtual void read(const EngineMatrix& a, MatrixView<float> host) const = 0;
   virtual void read(const EngineMatrix& a, MatrixView<double> host) const = 0;
   virtual void write(MatrixView<const double> host, EngineMatrix& a) const = 0;
-  /// Rows and columns of a matrix, in its precision.
+  /// Returns the given rows and columns of a, in its precision.
   [[nodiscard]] virtual EngineMatrix gather(const EngineMatrix& a, std::span<const Index> rows,
                                             std::span<const Index> cols) const = 0;
   [[nodiscard]] virtual std::vector<double> diagonal(const EngineMatrix& a) const = 0;
 
-  // A Gram matrix as a whole.
+  // Whole Gram matrices.
 
-  /// Pairs may differ by `allowed`·√|k_ii k_jj|.  O(n²).
+  /// Checks symmetry; k_ij and k_ji may differ by `allowed`·√|k_ii k_jj|.  O(n²).
   [[nodiscard]] virtual Symmetry symmetry(const EngineMatrix& k, double allowed) const = 0;
-  /// Of all entries: different matrices have different sums.  O(n²).
+  /// Returns a 64-bit checksum of all entries, to tell matrices apart.  O(n²).
   [[nodiscard]] virtual std::uint64_t checksum(const EngineMatrix& k) const = 0;
 
   // Products with host matrices.
 
-  /// out = op(a)·v, sums in float64.  O(rows·cols·columns).
+  /// out = op(a)·v, summed in float64.  O(rows·cols·columns).
   virtual void multiply(Transpose op, const EngineMatrix& a, MatrixView<const double> v,
                         MatrixView<double> out) const = 0;
-  /// out = op(a)·v where a is float32: sums in float32 over 4,096 rows at most, in float64 over those.
+  /// out = op(a)·v for a float32 a: sums in float32 over blocks of at most 4,096 rows, in float64 across blocks.
   virtual void multiply_single(Transpose op, const EngineMatrix& a, MatrixView<const double> v,
                                MatrixView<double> out) const = 0;
-  /// out = k·v for a symmetric k, all of it stored, sums carried in twice the precision of float64.
+  /// out = k·v for a symmetric k stored in full, with sums in twice the precision of float64.
   virtual void multiply_precisely(const EngineMatrix& k, MatrixView<const double> v, MatrixView<double> out,
                                   Progress* progress) const = 0;
-  /// b = op(l)·b and b = op(l)⁻¹b for the lower triangle of l.
+  /// b = op(l)·b and b = op(l)⁻¹b with the lower triangle of l.
   virtual void multiply_lower(Transpose op, const EngineMatrix& l, MatrixView<double> b) const = 0;
   virtual void solve_lower(Transpose op, const EngineMatrix& l, MatrixView<double> b) const = 0;
 
-  /// c = alpha·op(a)·op(b) + beta·c, all three of the host; where beta is 0, c is not read. The default works on
-  /// copies.
+  /// c = alpha·op(a)·op(b) + beta·c with host matrices; c is not read if beta = 0. The default works on engine copies.
   virtual void host_product(double alpha, Transpose op_a, MatrixView<const float> a, Transpose op_b,
                             MatrixView<const float> b, double beta, MatrixView<float> c) const;
   virtual void host_product(double alpha, Transpose op_a, MatrixView<const double> a, Transpose op_b,
                             MatrixView<const double> b, double beta, MatrixView<double> c) const;
 
-  // Products of matrices of the engine.
+  // Products of engine matrices.
 
-  /// c = alpha·op(a)·op(b) + beta·c, all three of one precision.  O(rows·cols·inner).
+  /// c = alpha·op(a)·op(b) + beta·c, all of one precision.  O(rows·cols·inner).
   virtual void product(double alpha, Transpose op_a, const EngineMatrix& a, Transpose op_b, const EngineMatrix& b,
                        double beta, EngineMatrix& c) const = 0;
 
-  // Symmetric matrices made of others.
+  // Construction of symmetric matrices.
 
-  /// out = S k S + diag(shift) with S = diag(scale), or k itself where `scale` is empty; returns ‖out‖₁. Reads all of
-  /// k, whose halves may differ by rounding.  O(n²).
+  /// out = S k S + diag(shift) with S = diag(scale), or S = I if `scale` is empty; returns ‖out‖₁. Reads all of k,
+  /// whose halves may differ by rounding.  O(n²).
   virtual double scaled(const EngineMatrix& k, std::span<const double> scale, std::span<const double> shift,
                         EngineMatrix& out, Progress* progress) const = 0;
-  /// out = xᵀ diag(weights) x, or xᵀx where there are no weights; both halves of it where `whole`. Where x is float32,
-  /// sums as in multiply_single.  O(rows·cols²).
+  /// out = xᵀ diag(weights) x, or xᵀx if `weights` is empty; fills both triangles if `whole`. Sums as in
+  /// multiply_single if x is float32.  O(rows·cols²).
   virtual void inner_product(const EngineMatrix& x, std::span<const double> weights, bool whole,
                              EngineMatrix& out) const = 0;
-  /// Σᵢ weightsᵢ x_ij² of each column.
+  /// Returns Σᵢ weightsᵢ x_ij² for each column j.
   [[nodiscard]] virtual std::vector<double> column_squares(const EngineMatrix& x,
                                                            std::span<const double> weights) const = 0;
   virtual void scale_rows(EngineMatrix& a, std::span<const double> scale) const = 0;
   virtual void add_to_diagonal(EngineMatrix& a, std::span<const double> shift) const = 0;
-  /// ‖a‖₁ of a symmetric matrix.
+  /// Returns ‖a‖₁ of a symmetric matrix.
   [[nodiscard]] virtual double symmetric_norm(const EngineMatrix& a) const = 0;
 
-  // Factors.
+  // Factorisations.
 
-  /// a = uᵀu in place; the order of the first leading minor that is not positive, or 0.  n³/3 multiply-adds.
+  /// Factors a = uᵀu in place; returns the order of the first leading minor that is not positive, or 0.  n³/3
+  /// multiply-adds.
   [[nodiscard]] virtual Index cholesky(EngineMatrix& a, Progress* progress) const = 0;
-  /// b = op(u)⁻¹b, u an upper triangle. In the precision of u; columns of b are scaled so that float32 holds them.
+  /// b = op(u)⁻¹b with the upper triangle of u, in the precision of u; columns of b are scaled to avoid float32
+  /// overflow.
   virtual void solve(Transpose op, const EngineMatrix& u, MatrixView<double> b) const = 0;
-  /// The upper triangle of a becomes the lower one; above the diagonal are zeros.
+  /// Transposes the upper triangle of a into the lower one; sets entries above the diagonal to 0.
   virtual void transpose_upper(EngineMatrix& a) const = 0;
-  /// pᵀap = llᵀ over the lower triangle, the largest diagonal entry left always the next pivot; ends where that is not
-  /// above `least`, and returns the rank found. Row i of l is row order[i] of a; entries beyond the rank are undefined,
-  /// those above the diagonal 0.
+  /// Factors pᵀap = llᵀ over the lower triangle with diagonal pivoting; stops once the largest remaining diagonal entry
+  /// is at most `least`, and returns the rank. Row i of l belongs to row order[i] of a. Entries beyond the rank are
+  /// undefined, those above the diagonal 0.
   [[nodiscard]] virtual Index pivoted_cholesky(EngineMatrix& a, double least, std::vector<Index>& order,
                                                Progress* progress) const = 0;
-  /// Signs of the eigenvalues, by a factorisation a = ldlᵀ with pivots (Bunch and Kaufman 1977). Destroys a.
+  /// Returns the signs of the eigenvalues from a = ldlᵀ with pivoting (Bunch and Kaufman 1977). Destroys a.
   [[nodiscard]] virtual Inertia inertia(EngineMatrix a) const = 0;
-  /// Smallest first. Destroys a.
+  /// Returns the eigenvalues in ascending order. Destroys a.
   [[nodiscard]] virtual std::vector<double> eigenvalues(EngineMatrix a, Progress* progress) const = 0;
-  /// The same, with an eigenvector in each row of `vectors`. Error{numerical} where they do not converge.
+  /// As eigenvalues, with the eigenvectors as rows of `vectors`. Throws Error{numerical} if the iteration does not
+  /// converge.
   [[nodiscard]] virtual std::vector<double> eigenvectors(EngineMatrix a, EngineMatrix& vectors,
                                                          Progress* progress) const = 0;
-  /// Destroys a.
+  /// Reduces a for solves with many shifts. Destroys a.
   [[nodiscard]] virtual std::unique_ptr<ShiftedFamily> shifted_family(EngineMatrix a, Progress* progress) const = 0;
 
-  /// A = LDLᵀ with pivots (Bunch and Kaufman 1977), n³/3 multiply-adds, where the engine has it; the default solves by
-  /// eigenvectors. Destroys a.
+  /// A = LDLᵀ with pivoting (Bunch and Kaufman 1977), n³/3 multiply-adds, if the engine implements it; the default uses
+  /// an eigendecomposition. Destroys a.
   [[nodiscard]] virtual std::unique_ptr<IndefiniteFactor> indefinite_factor(EngineMatrix a, Progress* progress) const;
 
-  // What follows from the above, the same for all engines.
+  // Derived operations, the same for all engines.
 
-  /// Estimate of ‖A‖₁‖A⁻¹‖₁ from the factor u of A = uᵀu and ‖A‖₁: a lower bound that is seldom below a third of it
-  /// (Hager 1984; Higham 1988). Infinity where it is beyond counting. At most eleven solutions, O(n²) each.
+  /// Estimates ‖A‖₁‖A⁻¹‖₁ from the factor u of A = uᵀu and norm = ‖A‖₁: a lower bound that is rarely below a third of
+  /// the true value (Hager 1984; Higham 1988). Returns infinity on overflow. At most eleven solves, O(n²) each.
   [[nodiscard]] double condition(const EngineMatrix& u, double norm) const;
-  /// The same of an indefinite A.
+  /// As above for a possibly indefinite A.
   [[nodiscard]] static double condition(const IndefiniteFactor& factor, double norm);
   /// b = (uᵀu)⁻¹b.
   void solve_factored(const EngineMatrix& u, MatrixView<double> b) const;
-  /// A copy in engine memory of its own.
+  /// Returns a copy in engine memory.
   [[nodiscard]] EngineMatrix copy_of(const EngineMatrix& a, Precision precision) const;
   [[nodiscard]] EngineMatrix copy_of(MatrixView<const double> host) const;
 };

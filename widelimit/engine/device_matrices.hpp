@@ -11,7 +11,7 @@
 
 namespace widelimit {
 
-/// Where the entries of a matrix lie in the memory of a device, row by row.
+/// Row-major matrix in device memory.
 struct DeviceView {
   void* data = nullptr;
   Index rows = 0;
@@ -20,48 +20,46 @@ struct DeviceView {
   Precision precision = Precision::f64;
 };
 
-/// Memory of a device in bytes.
+/// Device memory in bytes.
 struct DeviceRoom {
-  std::size_t free = 0;   ///< that may still be taken
-  std::size_t taken = 0;  ///< by the engine
+  std::size_t free = 0;   ///< still available to the engine
+  std::size_t taken = 0;  ///< allocated by the engine
   std::size_t total = 0;
 };
 
-/// What the algebra of an engine with memory of its own offers besides: matrices that it shares with other libraries of
-/// the process, and an account of its memory.
+/// Additional operations of an algebra with device memory: matrices shared with other libraries of the process, and
+/// memory accounting.
 class DeviceMatrices {
  public:
   virtual ~DeviceMatrices() = default;
 
-  /// A matrix of another library where it lies. It is never written to, and `owner` is kept until the last handle is
-  /// gone. Waits for all work on the device, which may still be filling it. Error{input} where the device cannot reach
-  /// it or rows overlap.
+  /// Wraps a matrix of another library without a copy. The matrix is never written to; `owner` is kept until the last
+  /// handle is destroyed. Waits for all work on the device, because it may still be filling the matrix. Throws
+  /// Error{input} if the device cannot access it or rows overlap.
   [[nodiscard]] virtual EngineMatrix adopt(const DeviceView& foreign, std::shared_ptr<const void> owner) const = 0;
-  /// Where a matrix lies, all work on it done. It lives as long as a handle does.
+  /// Returns the location of a matrix after all work on it is done; valid while a handle exists.
   [[nodiscard]] virtual DeviceView lend(const EngineMatrix& a) const = 0;
-  /// Waits for all work of this process on the device: others write to what was lent, and may still be reading it when
-  /// they give it back.
+  /// Waits for all work of this process on the device: other libraries write to lent matrices and may still be reading
+  /// them when they return them.
   virtual void settle() const = 0;
 
   [[nodiscard]] virtual DeviceRoom room() const = 0;
-  /// Device memory for the tiles, rows × columns of edge², that are under way at once, with what the engine needs
-  /// beside them.
+  /// Device memory for the tiles in flight, each rows × columns = edge², including the scratch buffers of the engine.
   [[nodiscard]] virtual std::size_t tile_bytes(Index edge, Index outputs, Precision precision) const = 0;
-  /// From now on the engine takes at most so many bytes in all; returns what held before.
+  /// Limits the total memory of the engine to `bytes`; returns the previous limit.
   virtual std::size_t set_ceiling(std::size_t bytes) const = 0;
 };
 
-/// Nothing where the engine works in host memory.
+/// Returns null if the engine works in host memory.
 [[nodiscard]] const DeviceMatrices* device_matrices(const Engine& engine);
 
-/// As require_memory (widelimit/base/memory.hpp), for matrices of `engine`: they lie in the memory of its device, or in
-/// that of the host.
+/// As require_memory (widelimit/base/memory.hpp), for matrices of `engine`, in the memory of its device or of the host.
 void require_matrix_memory(const Engine& engine, double bytes, std::optional<std::size_t> limit, std::string_view what,
                            std::string_view advice,
                            std::vector<Remedy> remedies = {Remedy::fewer_samples, Remedy::single_precision,
                                                            Remedy::more_memory});
 
-/// While it lives, work on the device of `engine`, where that has one, may take `bytes` more of its memory.
+/// While it exists, work on the device of `engine`, if there is one, may allocate at most `bytes` more.
 class DeviceMemoryLimit {
  public:
   DeviceMemoryLimit(const Engine& engine, std::optional<std::size_t> bytes);

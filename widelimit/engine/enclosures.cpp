@@ -11,14 +11,14 @@ namespace widelimit {
 
 namespace {
 
-/// A row by one thread.
+/// One thread per row.
 struct OneThread {
   [[nodiscard]] static int rank() { return 0; }
   [[nodiscard]] static int size() { return 1; }
   [[nodiscard]] static double sum(double value) { return value; }
 };
 
-/// Passes as loops over host memory, shared by the engine's threads where they are long.
+/// Passes as host loops; long loops are split over the threads of the engine.
 class HostLoops {
  public:
   explicit HostLoops(const Engine& engine) : engine_(engine) {}
@@ -52,7 +52,7 @@ class HostLoops {
  private:
   static constexpr Index piece_numbers = Index{1} << 17;
 
-  /// A copy of the pass, so that the compiler knows that no number it writes is one of the pass.
+  /// Takes the pass by value, so that the compiler can assume that writes do not alias its members.
   template <typename Pass>
   static void run(Pass pass, Index begin, Index end) {
     for (Index i = begin; i < end; ++i) pass(i);

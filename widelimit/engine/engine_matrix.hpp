@@ -7,14 +7,14 @@
 
 namespace widelimit {
 
-/// How a product takes a factor: as it is, or transposed.
+/// Whether a product uses a factor as it is or transposed.
 enum class Transpose : bool { no, yes };
 
-/// A dense matrix in the memory of an engine, or a block of one. A handle: copies and blocks share the entries. Only
-/// the engine that made it may look at them (Algebra).
+/// Handle to a dense matrix in engine memory, or to a block of one. Copies and blocks share the entries. Only the
+/// engine that made it can access them (Algebra).
 class EngineMatrix {
  public:
-  /// What an engine keeps of a matrix.
+  /// Engine-specific storage of a matrix.
   class Memory {
    public:
     virtual ~Memory() = default;
@@ -38,7 +38,7 @@ class EngineMatrix {
     return part;
   }
 
-  /// For engines: the memory, and where the block begins in it.
+  /// For engines: the storage, and the offset of the block in it.
   [[nodiscard]] Memory* memory() const { return memory_.get(); }
   [[nodiscard]] Index first_row() const { return row_; }
   [[nodiscard]] Index first_col() const { return col_; }

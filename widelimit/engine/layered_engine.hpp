@@ -5,8 +5,7 @@
 
 namespace widelimit {
 
-/// An engine with a third seam: networks of finite width live in its memory. Engines without it work in host memory,
-/// or on copies of it.
+/// An engine that also runs finite networks in its own memory. Other engines use host memory or copies in it.
 class LayeredEngine : public Engine {
  public:
   [[nodiscard]] virtual const EngineLayers& layers() const = 0;

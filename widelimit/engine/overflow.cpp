@@ -5,7 +5,7 @@
 namespace widelimit {
 
 void report_overflow(Index slot, Index row, Index col, Precision precision) {
-  fail(Code::numerical, "the kernel of samples {} and {} (output {}) leaves the range of {}: {}", row, col, slot,
+  fail(Code::numerical, "the kernel of samples {} and {} (output {}) exceeds the range of {}: {}", row, col, slot,
        to_string(precision),
        precision == Precision::f32 ? "use precision f64, or scale each sample to unit norm"
                                    : "scale each sample to unit norm or use smaller w_std");

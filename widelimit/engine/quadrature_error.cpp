@@ -69,7 +69,7 @@ double quadrature_error(const Recipe& recipe, const DualErrors& duals) {
         if (step.nngp_slot >= 0) worst = std::max(worst, top.sigma);
         if (step.ntk_count > 0) worst = std::max(worst, top.theta);
         break;
-      default:  // means over positions do not enlarge errors
+      default:  // averages over positions do not amplify errors
         break;
     }
   }

@@ -7,7 +7,7 @@
 
 namespace widelimit {
 
-/// Pieces of what follows.
+/// Helpers.
 namespace scalar {
 
 constexpr double pi = 3.14159265358979323846;
@@ -20,7 +20,7 @@ WIDELIMIT_BOTH inline double power(double x, Index degree) {
   return product;
 }
 
-/// 1/(1 + e^{−x}) and its slope, without overflow or cancellation.
+/// 1/(1 + e^{−x}) and its derivative, without overflow or cancellation.
 WIDELIMIT_BOTH inline double logistic(double x) {
   const double e = exp(-fabs(x));
   return x >= 0 ? 1 / (1 + e) : e / (1 + e);
@@ -45,7 +45,7 @@ WIDELIMIT_BOTH inline double hermite(Index degree, double x) {
 
 }  // namespace scalar
 
-/// φ(x), by the formulas of the processor.                                        [widelimit/network/activation.cpp]
+/// φ(x), by the same formulas as the host.                                    [widelimit/network/activation.cpp]
 WIDELIMIT_BOTH inline double evaluate(const ScalarFunction& f, double x) {
   switch (f.phi) {
     case Phi::relu:
@@ -92,7 +92,7 @@ WIDELIMIT_BOTH inline double evaluate(const ScalarFunction& f, double x) {
     case Phi::softplus:
       return (x > 0 ? x : 0) + log1p(exp(-fabs(x)));
     case Phi::custom:
-      break;  // the host calls it
+      break;  // called by the host
   }
   return 0;
 }

@@ -14,7 +14,8 @@ namespace widelimit {
 
 std::unique_ptr<Engine> make_engine(std::string_view spec, const EngineOptions& options) {
   if (options.threads < 0 || options.threads > 4096) {
-    fail(Code::usage, "threads = {} makes no sense; give a number from 1 to 4096, or 0 for all", options.threads);
+    fail(Code::usage, "threads = {} is invalid; give a number from 1 to 4096, or 0 for all processors",
+         options.threads);
   }
   if (spec == "cpu") return make_cpu_engine(options.threads);
   if (spec == "reference") return make_reference_engine();

@@ -10,27 +10,27 @@
 namespace widelimit {
 
 struct EngineOptions {
-  int threads = 0;  ///< 0: one per processor this process may use
+  int threads = 0;  ///< 0: one per available processor
 };
 
-/// "cpu", "reference", "cuda:N" or "mpi". Never falls back: Error{usage} says why a back end is absent.
+/// Returns the back end "cpu", "reference", "cuda:N" or "mpi". No fallback: throws Error{usage} with the reason if it
+/// is absent.
 [[nodiscard]] std::unique_ptr<Engine> make_engine(std::string_view spec, const EngineOptions& options = {});
 
-/// "cpu" with one thread for each processor that this process may use: for callers who bring a matrix and name no
-/// engine.
+/// Returns "cpu" with one thread per available processor, for callers that pass a matrix without naming an engine.
 [[nodiscard]] const Engine& all_processors();
 
-/// The vector instructions of the code for the processor: "AVX2".
+/// Returns the vector instruction set in use, e.g. "AVX2".
 [[nodiscard]] std::string_view vector_instructions();
 
-/// For `doctor`: a back end, or why it is not there.
+/// A back end, or the reason why it is absent; for `doctor`.
 struct EnginePresence {
   std::string name;
   bool present = false;
   std::string detail;
 };
 [[nodiscard]] std::vector<EnginePresence> list_engines();
-/// Names of the back ends that are there, for help and messages: "cpu, reference".
+/// Returns the names of the available back ends for help and messages: "cpu, reference".
 [[nodiscard]] std::string engine_names();
 
 }  // namespace widelimit

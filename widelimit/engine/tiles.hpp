@@ -4,35 +4,35 @@
 
 #include <vector>
 
-/// How a Gram matrix is cut into tiles: by sizes alone, never by threads or memory, so that neither changes a bit of
-/// the result. Edges lie at multiples of gram_tile_edge; ranges that begin at such a multiple may be cut one by one.
+/// Tiling of a Gram matrix. It depends only on sizes, never on threads or memory, so that neither affects results.
+/// Edges lie at multiples of gram_tile_edge; ranges that begin at such a multiple can be tiled separately.
 namespace widelimit {
 
 struct Tile {
   Range rows;
   Range cols;
 
-  /// In a symmetric Gram: a square whose diagonal is that of the matrix.
+  /// Returns true for a diagonal tile of a symmetric Gram matrix.
   [[nodiscard]] bool on_diagonal() const { return rows.begin == cols.begin; }
-  /// Pairs of a symmetric Gram that are computed for this tile.
+  /// Returns the number of pairs of a symmetric Gram matrix that are computed for this tile.
   [[nodiscard]] Index upper_pairs() const {
     return on_diagonal() ? rows.size() * (rows.size() + 1) / 2 : rows.size() * cols.size();
   }
 };
 
-/// Edge of the tiles of a Gram with n1 rows and n2 columns: what a back end likes best, or less, so that the longer
-/// side has at least four, unless they would be tiny.
+/// Returns the tile edge of a Gram matrix with n1 rows and n2 columns: `largest`, the preference of the back end, or
+/// less so that the longer side has at least four tiles, but at least 64.
 [[nodiscard]] Index gram_tile_edge(Index n1, Index n2, Index largest);
 
-/// Tiles of rows × cols, row by row.
+/// Returns the tiles of rows × cols, row by row.
 [[nodiscard]] std::vector<Tile> rectangle_tiles(Range rows, Range cols, Index edge);
 
-/// Tiles that cover the upper triangle of square × square: first those above the diagonal, then the squares on it,
-/// which are half the work and so leave the threads to finish together.
+/// Returns tiles that cover the upper triangle of square × square: first those above the diagonal, then the diagonal
+/// ones, which take half the time and so balance the load of the threads at the end.
 [[nodiscard]] std::vector<Tile> upper_tiles(Range square, Index edge);
 
-/// Writes the pairs (i, i) of a square on the diagonal, which Kernels::tile took for two different samples:
-/// blocks[s](i, i) = diagonal(s, square.begin + i), as Kernels::diagonal gave it. Error{numerical} on overflow.
+/// Writes the pairs (i, i) of a diagonal tile, which Kernels::tile treats as two different samples: blocks[s](i, i) =
+/// diagonal(s, square.begin + i), from Kernels::diagonal. Throws Error{numerical} on overflow.
 template <std::floating_point T>
 void set_diagonal(MatrixView<const double> diagonal, Range square, std::span<const MatrixView<T>> blocks);
 

@@ -8,8 +8,7 @@ namespace widelimit {
 
 namespace {
 
-/// Numbers change sides rarely and in long copies: one lock serves all. Who reads, on either side, may do so from
-/// several threads.
+/// Transfers are rare and long, so one lock serves all arrays. Both sides allow concurrent reads.
 std::recursive_mutex& moving() {
   static std::recursive_mutex mutex;
   return mutex;
@@ -130,7 +129,7 @@ const T* Values<T>::read(const Side& side) const {
 
 template <std::floating_point T>
 T* Values<T>::write(const Side& side) {
-  if (side_ != side || room_ < size_) place_ = Place::unset;  // nothing of the old numbers is needed
+  if (side_ != side || room_ < size_) place_ = Place::unset;  // the old numbers are not needed
   make_room(side);
   place_ = Place::device;
   return device_;

@@ -11,9 +11,9 @@
 
 namespace widelimit {
 
-/// Numbers of a network, a value: in host memory, in that of an engine with layers, or in both. Each side asks for them
-/// where it works, and they travel only where the newest are on the other side. Reading on the host is safe from
-/// several threads; each access checks where the numbers are, so loops take the pointer once.
+/// An array of numbers in host memory, in the memory of an engine with layers, or in both. Each side requests the
+/// numbers where it needs them; they are transferred only if the other side has the newest. Concurrent reads on the
+/// host are safe. Each access checks the location, so loops should hoist the pointer.
 template <std::floating_point T>
 class Values {
  public:
@@ -26,18 +26,18 @@ class Values {
   using const_iterator = const T*;
 
   Values() = default;
-  /// Zeros.
+  /// Initialises to 0.
   explicit Values(std::size_t count) : host_(count), size_(count) {}
   Values(std::vector<T> numbers) : host_(std::move(numbers)), size_(host_.size()) {}
   template <std::input_iterator It>
   Values(It first, It last) : Values(std::vector<T>(first, last)) {}
-  /// To be written before they are read.
+  /// Returns an uninitialised array, to be written before it is read.
   [[nodiscard]] static Values unset(std::size_t count) {
     Values values;
     values.resize(count);
     return values;
   }
-  /// A copy is where the original is, on the engine's side where it is on both.
+  /// The copy is on the same side as the original; on the engine if the original is on both.
   Values(const Values& other);
   Values(Values&& other) noexcept;
   Values& operator=(const Values& other);
@@ -47,7 +47,7 @@ class Values {
   [[nodiscard]] std::size_t size() const { return size_; }
   [[nodiscard]] bool empty() const { return size_ == 0; }
 
-  // The host's side. Whoever may write makes its numbers the newest.
+  // Host side. Mutable access makes the host copy the newest.
   [[nodiscard]] const T* data() const {
     if (place_.load(std::memory_order_acquire) > Place::both) fetch();
     return host_.data();
@@ -65,29 +65,29 @@ class Values {
   [[nodiscard]] T& operator[](std::size_t i) { return data()[i]; }
   bool operator==(const Values& other) const { return host() == other.host(); }
 
-  /// Another size; numbers are to be written before they are read. Memory is kept.
+  /// Changes the size and invalidates the numbers; keeps the memory.
   void resize(std::size_t count);
-  /// All 0, where the numbers are.
+  /// Sets all numbers to 0 where they are.
   void clear();
 
-  // The engine's side.
+  // Engine side.
   using Side = std::shared_ptr<LayerPasses<T>>;
-  /// Whether the newest numbers are there.
+  /// Returns true if the engine has the newest numbers.
   [[nodiscard]] bool on_engine() const {
     const Place place = place_.load(std::memory_order_acquire);
     return place == Place::both || place == Place::device;
   }
-  /// The engine that has memory for these numbers, or none.
+  /// Returns the engine that holds memory for these numbers, or null.
   [[nodiscard]] const Side& side() const { return side_; }
-  /// To be read, to be overwritten as a whole, to be read and changed.
+  /// Pointers for reading, for overwriting all numbers, and for reading and modifying.
   [[nodiscard]] const T* read(const Side& side) const;
   [[nodiscard]] T* write(const Side& side);
   [[nodiscard]] T* update(const Side& side);
-  /// All numbers to the host, and the memory of the engine given back.
+  /// Moves all numbers to the host and frees the engine memory.
   void bring_home();
 
  private:
-  /// Who has the newest numbers; `unset`: they were not written yet.
+  /// Location of the newest numbers; `unset`: not written yet.
   enum class Place : std::uint8_t { host, both, device, unset };
 
   void fetch() const;
@@ -100,7 +100,7 @@ class Values {
   std::size_t size_ = 0;
   mutable Side side_;
   mutable T* device_ = nullptr;
-  mutable std::size_t room_ = 0;  ///< numbers that device_ has memory for
+  mutable std::size_t room_ = 0;  ///< capacity of device_ in numbers
   mutable std::atomic<Place> place_ = Place::host;
 };
 

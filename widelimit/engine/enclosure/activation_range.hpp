@@ -8,21 +8,20 @@
 #include <limits>
 #include <numbers>
 
-/// Ranges of activations on intervals, one at a time, for the host and for devices. Functions of the mathematical
-/// library are taken to err by at most 8 units in the last place, as those of glibc and of CUDA do.
-/// [docs/theory/certificates-proof.md#finite-networks]
+/// Ranges of activations on intervals, elementwise, for host and device code. Assumes an error of at most 8 ulp of the
+/// math library, as for glibc and CUDA. [docs/theory/certificates-proof.md#finite-networks]
 namespace widelimit {
 
-/// 32 units of rounding relative to φ(x): the library's error and the operations around it.
+/// 32 units of rounding relative to φ(x): the error of the math library and of the operations around it.
 inline constexpr double relative_slack = 0x1p-48;
-/// Where φ is a composition, rounding inside it is an absolute error: at most a few units, since |x φ'(x)| < 2 wherever
-/// φ is not nearly linear.
+/// Absolute error of roundings inside a composite φ: a few units at most, since |x φ'(x)| < 2 wherever φ is not nearly
+/// linear.
 inline constexpr double inner_slack = 0x1p-47;
 
-/// A function that falls, then rises.
+/// A function with one minimum that decreases before it and increases after it.
 struct Valley {
-  double left, right;  ///< φ falls before `left` and rises after `right`
-  double bottom;       ///< below its least value
+  double left, right;  ///< φ decreases before `left` and increases after `right`
+  double bottom;       ///< lower bound of the minimum
 };
 
 [[nodiscard]] WIDELIMIT_BOTH inline double range_slack(const ScalarFunction& f, double value) {
@@ -61,7 +60,7 @@ struct Valley {
   return {valley.bottom, higher};
 }
 
-/// φ rises up to 0 and falls from there, with φ(0) = top.
+/// Range of a φ that increases up to 0 and decreases from there, with φ(0) = top.
 [[nodiscard]] WIDELIMIT_BOTH inline Interval hill_range(const ScalarFunction& f, const Interval& x, double top) {
   if (x.high <= 0) return range_through(f, x.low, x.high);
   if (x.low >= 0) return range_through(f, x.high, x.low);
@@ -69,16 +68,16 @@ struct Valley {
   return {lower, top};
 }
 
-/// Whether a point of `at` + 2π·ℤ lies in the interval, or is within rounding of it.
+/// Returns true if a point of `at` + 2π·ℤ lies in the interval up to rounding.
 [[nodiscard]] WIDELIMIT_BOTH inline bool meets_turn(const Interval& x, double at) {
   constexpr double turn = 2 * std::numbers::pi;
   constexpr double doubt = 1e-9;
   return std::ceil((x.low - at) / turn - doubt) <= std::floor((x.high - at) / turn + doubt);
 }
 
-/// sin on an interval; `shift` 0, or π/2 for cos.
+/// sin on an interval if `shift` is 0, cos if it is π/2.
 [[nodiscard]] WIDELIMIT_BOTH inline Interval wave_range(const Interval& x, double shift) {
-  // Beyond it the argument modulo 2π is not known with certainty, and sin and cos are only known to lie in [−1, 1].
+  // For larger arguments the reduction modulo 2π is not certified, so the range is [−1, 1].
   constexpr double longest_argument = 1e6;
   if (!(std::abs(x.low) <= longest_argument && std::abs(x.high) <= longest_argument)) return {-1, 1};
   const double first = shift == 0 ? std::sin(x.low) : std::cos(x.low);
@@ -90,7 +89,7 @@ struct Valley {
           meets_turn(x, crest) ? 1 : std::min(high, 1.0)};
 }
 
-/// √2·sin(√(2γ)·x + π/4).
+/// Range of √2·sin(√(2γ)·x + π/4).
 [[nodiscard]] WIDELIMIT_BOTH inline Interval rbf_range(double gamma, const Interval& x) {
   const double frequency = std::sqrt(2 * gamma);
   const double least = frequency * x.low;
@@ -101,8 +100,9 @@ struct Valley {
   return {below(std::numbers::sqrt2 * wave.low), above(std::numbers::sqrt2 * wave.high)};
 }
 
-/// The range of φ on [low, high], outwards: the ends where φ is monotone, with the extremum between them where it has
-/// one (abs, even powers, gaussian, gelu, swish), or those of a wave (sin, cos, rbf). Not of polynomial and hermite.
+/// Returns an outward-rounded range of φ on [low, high]: from the ends if φ is monotone, with the extremum between them
+/// if it has one (abs, even powers, gaussian, gelu, swish), or the range of a wave (sin, cos, rbf). Not for polynomial
+/// and hermite.
 [[nodiscard]] WIDELIMIT_BOTH inline Interval activation_range(const ScalarFunction& f, const Interval& x) {
   const Valley at_zero{0, 0, 0};
   constexpr double infinity = std::numeric_limits<double>::infinity();

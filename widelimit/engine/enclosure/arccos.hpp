@@ -6,10 +6,10 @@
 #include <cmath>
 #include <cstddef>
 
-/// arccos by polynomials, one number at a time, for the host and for devices.                [docs/theory/numerics.md]
+/// Polynomial approximation of arccos, elementwise, for host and device code.                [docs/theory/numerics.md]
 namespace widelimit::host {
 
-/// Coefficients by value: device code cannot reach static arrays.
+/// Holds coefficients by value, because device code cannot access static arrays.
 template <typename T, std::size_t N>
 struct Coefficients {
   T value[N];
@@ -21,7 +21,7 @@ constexpr Coefficients<T, N> coefficients(const T (&from)[N]) {
   return result;
 }
 
-/// Lowest power first.
+/// Evaluates a polynomial with coefficients in ascending order.
 template <typename T, std::size_t N>
 WIDELIMIT_BOTH inline T horner(const Coefficients<T, N>& c, T x) {
   T value = c.value[N - 1];
@@ -32,8 +32,8 @@ WIDELIMIT_BOTH inline T horner(const Coefficients<T, N>& c, T x) {
   return value;
 }
 
-/// The same, fused where the compiler fuses: std::fma is a call of the C library on most processors. P and Q lose 1.5
-/// units of rounding either way, since their first coefficient outweighs the others.
+/// As horner, without forcing fma: std::fma is a library call on most processors. P and Q lose 1.5 units of rounding
+/// either way, since their first coefficient dominates.
 template <typename T, std::size_t N>
 WIDELIMIT_BOTH inline T loose_horner(const Coefficients<T, N>& c, T x) {
   T value = c.value[N - 1];

@@ -1,6 +1,6 @@
 #pragma once
 
-/// Before functions that are for the host and for devices.
+/// Marks functions for host and device code.
 #ifdef __CUDACC__
 #define WIDELIMIT_BOTH __host__ __device__
 #else

@@ -5,32 +5,32 @@
 #include <cstdint>
 #include <limits>
 
-/// How kernel entries of chains change over a ball.                      [docs/theory/certificates-proof.md#biases]
+/// Change of kernel entries of chains over a ball.                        [docs/theory/certificates-proof.md#biases]
 namespace widelimit {
 
-/// How the value of an entry (EnclosedEntry) changes from the centre c to any x of a ball, Δ for what is at x less what
-/// is at c:
-///   Δvalue = (slope + curvature·Δρ)·Δρ + by_norm·Δ(log ‖x̃‖), each number somewhere in its interval.
+/// Enclosure of the change of an entry (EnclosedEntry) from the centre c to any x of a ball, with Δ = value at x minus
+/// value at c:
+///   Δvalue = (slope + curvature·Δρ)·Δρ + by_norm·Δ(log ‖x̃‖),
+/// for some numbers in the respective intervals.
 struct EntryChange {
-  Deviation other;    ///< the factor of the sample
+  Deviation other;    ///< factor that depends on the sample
   Interval start;     ///< value at c
-  Interval anywhere;  ///< value on the ball
+  Interval anywhere;  ///< value over the ball
   Interval slope, curvature, by_norm;
   Interval cosine;   ///< ρ₀
-  double reach = 0;  ///< SampleCosine's
-  /// Not 0 where more than `anywhere` is known. As wide as a double: a device writes every byte of what is copied.
+  double reach = 0;  ///< SampleCosine::reach
+  /// Nonzero if the members beyond `anywhere` are valid. As wide as a double, so that a device writes every byte.
   std::int64_t sloped = 0;
 };
 
-/// One sample beside one ball.
+/// Encloses the entry of one sample and one ball.
 class ChangeEnclosure {
  public:
   WIDELIMIT_BOTH ChangeEnclosure(const ChainView& chain, const LiftedRange& ball, const LiftedSample& sample,
                                  const SampleCosine& cosine)
       : chain_(chain), ball_(ball), sample_(sample), cosine_(cosine) {}
 
-  /// First ρ changes and then ‖x̃‖. `biased` says whether values depend on ‖x̃‖: not without biases after the first
-  /// layer.
+  /// Changes ρ first and ‖x̃‖ second. `biased`: values depend on ‖x̃‖, i.e. there are biases after the first layer.
   [[nodiscard]] WIDELIMIT_BOTH EntryChange change(bool biased) const {
     const EnclosedEntry whole = entry_of(ball_.norm, cosine_.rho, false);
     EntryChange change;
@@ -45,13 +45,14 @@ class ChangeEnclosure {
   }
 
  private:
-  /// One copy of the layers in a device's code, for some fifteen calls.
+  /// noinline keeps a single copy of the layers in device code for about fifteen calls.
   [[nodiscard]] [[gnu::noinline]] WIDELIMIT_BOTH EnclosedEntry entry_of(const Interval& norm, const Interval& rho,
                                                                         bool sloped) const {
     return enclose_entry(chain_, pair_of(ball_, sample_, norm, rho), sloped);
   }
 
-  /// Cell by cell, since intervals forget that numbers of one x move together. False where a cell has no slopes.
+  /// Encloses on a grid of cells, since interval arithmetic loses the dependence between numbers of the same x. Returns
+  /// false if a cell has no slopes.
   [[nodiscard]] WIDELIMIT_BOTH bool find_norm_slopes(Interval& slopes) const {
     constexpr int cells = 3;
     const auto cell = [](const Interval& range, int k) {
@@ -66,8 +67,8 @@ class ChangeEnclosure {
     return true;
   }
 
-  /// For ρ ≥ 0 the value is a power series in ρ without negative coefficients, so that its second divided differences
-  /// at ρ₀, ρ₀ and ρ are not negative and grow with ρ. They are finite where the slope is not.
+  /// For ρ ≥ 0 the value is a power series in ρ with nonnegative coefficients, so its second divided differences at ρ₀,
+  /// ρ₀ and ρ are nonnegative and increase with ρ. They are finite if the slope at ρ₀ is.
   WIDELIMIT_BOTH void bend(EntryChange& change) const {
     const EnclosedEntry start = entry_of(ball_.start, cosine_.start, true);
     if (!start.sloped) return;
@@ -91,7 +92,7 @@ class ChangeEnclosure {
     return (chord - start.by_rho) / step;
   }
 
-  /// Else the slope is the mean of a few enclosures, each of a longer part of the way.
+  /// Otherwise averages the slope over several enclosures, each over a longer part of the segment.
   WIDELIMIT_BOTH void pass_stages(EntryChange& change) const {
     constexpr int stages = 4;
     change.start = entry_of(ball_.start, cosine_.start, false).value;

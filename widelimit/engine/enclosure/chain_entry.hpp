@@ -8,28 +8,28 @@
 #include <cstdint>
 #include <numbers>
 
-/// Kernel entries of chains of dense layers and rectifiers, with biases or without, enclosed layer by layer: one text
-/// for the processor and for devices.                                        [docs/theory/certificates-proof.md#biases]
+/// Kernel entries of chains of dense layers and rectifiers, with or without biases, enclosed layer by layer; shared by
+/// host and device code.                                                 [docs/theory/certificates-proof.md#biases]
 namespace widelimit {
 
-/// A layer: dense (or a scale, which trains nothing), or a rectifier.
+/// A layer: dense (or an untrained scale), or a rectifier.
 struct ChainStep {
-  double slope = 0;  ///< rectifier: of negative values, ≥ 0
+  double slope = 0;  ///< rectifier: slope for negative inputs, ≥ 0
   double w_std = 1;  ///< affine
   double b_std = 0;
   std::int32_t rectifier = 0, trained = 1;  ///< affine: adds its Σ to the NTK
 };
 
-/// Layers where they are stored.
+/// Non-owning view of the layers.
 struct ChainView {
   const ChainStep* steps = nullptr;
   std::int32_t depth = 0;
-  std::int32_t tangent = 1;  ///< entries are those of the NTK; else of the NNGP
-  std::int32_t lifts = 0;    ///< whether the first layer's bias is a coordinate of its inputs
+  std::int32_t tangent = 1;  ///< nonzero: entries of the NTK; else of the NNGP
+  std::int32_t lifts = 0;    ///< nonzero: the bias of the first layer is a coordinate of its inputs
   double features = 1;
 };
 
-/// Two inputs after the first layer, which sees x̃ = (x, b√d/w): a bias there is one more coordinate, which never moves.
+/// Two inputs of the first layer in the form x̃ = (x, b√d/w): its bias is one more, constant coordinate.
 struct LiftedPair {
   Interval norm;   ///< ‖x̃‖, in units of 2^exponent
   Interval other;  ///< ‖x̃'‖, in units of 2^other_exponent
@@ -44,21 +44,21 @@ struct Deviation {
   [[nodiscard]] WIDELIMIT_BOTH Interval in_units_of(int other) const { return scaled(value, exponent - other); }
 };
 
-/// A kernel entry Θ = scale·other·value, where scale depends on x alone, other on x' alone, and value, but for biases
-/// of later layers, on the cosine alone; and the derivatives of value.
+/// A kernel entry Θ = scale·other·value, where scale depends on x only, other on x' only, and value, without biases in
+/// later layers, on the cosine only; and the derivatives of value.
 struct EnclosedEntry {
   Deviation scale, other;
   Interval value;
   Interval by_rho;      ///< ∂/∂ρ
   Interval by_norm;     ///< ‖x̃‖·∂/∂‖x̃‖
-  bool sloped = false;  ///< whether there are derivatives
+  bool sloped = false;  ///< derivatives are valid
 };
 
 namespace enclosure {
 
 WIDELIMIT_BOTH inline Interval square(double x) { return Interval::of(x) * Interval::of(x); }
 
-/// √(1 − ρ²): least where |ρ| is largest.
+/// √(1 − ρ²), smallest at the largest |ρ|.
 WIDELIMIT_BOTH inline Interval sine_of(const Interval& rho) {
   const double most = std::max(std::abs(rho.low), std::abs(rho.high));
   const double least = rho.low <= 0 && rho.high >= 0 ? 0 : std::min(std::abs(rho.low), std::abs(rho.high));
@@ -67,7 +67,7 @@ WIDELIMIT_BOTH inline Interval sine_of(const Interval& rho) {
   return {at(most).low, at(least).high};
 }
 
-/// A number's derivatives by ρ and by the logarithm of ‖x̃‖.
+/// Derivatives with respect to ρ and to log ‖x̃‖.
 struct Slopes {
   Interval by_rho = Interval::of(0), by_norm = Interval::of(0);
 };
@@ -80,10 +80,10 @@ WIDELIMIT_BOTH inline Slopes operator+(const Slopes& a, const Slopes& b) {
 }
 WIDELIMIT_BOTH inline bool finite(const Slopes& a) { return finite(a.by_rho) && finite(a.by_norm); }
 
-/// A variance q = value·4^exponent, whose value is kept near 1.
+/// A variance q = value·4^exponent with value kept near 1.
 class Variance {
  public:
-  /// n²/features of a norm n in units of 2^exponent.
+  /// Variance n²/features of a norm n in units of 2^exponent.
   WIDELIMIT_BOTH Variance(const Interval& norm, int exponent, double features)
       : value_(norm * norm / Interval::of(features)), exponent_(exponent) {
     settle();
@@ -91,7 +91,7 @@ class Variance {
 
   [[nodiscard]] WIDELIMIT_BOTH const Interval& value() const { return value_; }
   [[nodiscard]] WIDELIMIT_BOTH Deviation deviation() const { return {sqrt(value_), exponent_}; }
-  /// A number in units of 2^exponent.
+  /// Returns x in units of 2^exponent.
   [[nodiscard]] WIDELIMIT_BOTH Interval in_units(double x) const { return scaled(Interval::of(x), -exponent_); }
 
   WIDELIMIT_BOTH void multiply_square(double w) {
@@ -108,7 +108,7 @@ class Variance {
     value_ = value_ + term;
     settle();
   }
-  /// So that a bias is no large number in its units.
+  /// Raises the exponent so that the bias is not large in its units.
   WIDELIMIT_BOTH void make_room_for(double bias) {
     const int exponent = scale_exponent(std::abs(bias));
     if (exponent > exponent_) move_to(exponent);
@@ -128,9 +128,9 @@ class Variance {
   int exponent_;
 };
 
-/// A dense layer with a bias takes variances t = w²q to t + b², and correlations to
+/// A dense layer with bias maps variances t = w²q to t + b², and correlations to
 ///   h = (√(tt')ρ + bb')/√((t + b²)(t' + b'²)),
-/// where b and b' are one bias in the units of either side.
+/// where b and b' are the same bias in the units of either side.
 class BiasedAffine {
  public:
   WIDELIMIT_BOTH BiasedAffine(const Interval& t, const Interval& b, const Interval& other, const Interval& other_b)
@@ -143,15 +143,15 @@ class BiasedAffine {
         after_(t + square_),
         other_after_(other + other_square_) {}
 
-  /// b², by which the variances grow.
+  /// b², the increment of the variances.
   [[nodiscard]] WIDELIMIT_BOTH const Interval& growth() const { return square_; }
   [[nodiscard]] WIDELIMIT_BOTH const Interval& other_growth() const { return other_square_; }
-  /// ∂h/∂ρ = √(tt')/√((t + b²)(t' + b'²)), which grows with t and is no larger than 1.
+  /// ∂h/∂ρ = √(tt')/√((t + b²)(t' + b'²)), increasing in t and at most 1.
   [[nodiscard]] WIDELIMIT_BOTH Interval factor() const {
     return positive() ? Interval{factor_at(t_.low).low, factor_at(t_.high).high} : Interval{0, 1};
   }
-  /// h grows with ρ; in t it grows up to (ρb/b')²t', where it is √((ρ²t' + b'²)/(t' + b'²)), and falls from there
-  /// (ρ > 0).
+  /// h increases with ρ. For ρ > 0 it increases in t up to (ρb/b')²t', where it is √((ρ²t' + b'²)/(t' + b'²)), and
+  /// decreases from there.
   [[nodiscard]] WIDELIMIT_BOTH Interval correlation(const Interval& rho) const {
     if (!positive()) return {-1, 1};
     const double low = std::min(at(t_.low, rho.low).low, at(t_.high, rho.low).low);
@@ -167,12 +167,12 @@ class BiasedAffine {
     return Interval::of(0.5) * b_ * (rho * sqrt(t_ * other_) * b_ - t_ * other_b_) /
            (after_ * sqrt(after_ * other_after_));
   }
-  /// The share of the variance that is not the bias, and half of what is: t·∂(log factor)/∂t.
+  /// Fraction of the variance without the bias; and t·∂(log factor)/∂t, half the fraction of the bias.
   [[nodiscard]] WIDELIMIT_BOTH Interval share() const { return t_ / after_; }
   [[nodiscard]] WIDELIMIT_BOTH Interval factor_growth() const { return Interval::of(0.5) * square_ / after_; }
 
  private:
-  /// Else nothing can be divided by the variances.
+  /// Otherwise divisions by the variances are undefined.
   [[nodiscard]] WIDELIMIT_BOTH bool positive() const { return after_.low > 0 && other_after_.low > 0; }
   [[nodiscard]] WIDELIMIT_BOTH Interval at(double t, double rho) const {
     const Interval point = Interval::of(t);
@@ -186,8 +186,8 @@ class BiasedAffine {
   Interval t_, b_, other_, other_b_, square_, other_square_, after_, other_after_;
 };
 
-/// One pair, layer after layer: variances q, q' with the growth ∂(log q)/∂(log ‖x̃‖), the correlation ρ, and the tangent
-/// kernel relative to the deviations, ϑ = Θ/√(qq').
+/// State of one pair, layer by layer: variances q, q' with ∂(log q)/∂(log ‖x̃‖), the correlation ρ, and the tangent
+/// kernel relative to the standard deviations, ϑ = Θ/√(qq').
 class PairEnclosure {
  public:
   WIDELIMIT_BOTH PairEnclosure(const LiftedPair& pair, double features, bool sloped)
@@ -196,7 +196,7 @@ class PairEnclosure {
         rho_(pair.rho),
         sloped_(sloped) {}
 
-  /// The first layer, whose bias the pair has in it.
+  /// First layer, whose bias is already in the pair.
   WIDELIMIT_BOTH void enter(const ChainStep& layer) {
     first_.multiply_square(layer.w_std);
     second_.multiply_square(layer.w_std);
@@ -247,14 +247,14 @@ class PairEnclosure {
     second_.add(affine.other_growth());
   }
 
-  /// With P = ½(1+s²) and h = ½(1−s)²: q ← Pq, ρ ← (sρ + hκ₁(ρ))/P, whose derivative is D = (s + hκ₀(ρ))/P, ϑ ← Dϑ; and
-  /// dD/dρ = h/(πP√(1−ρ²)).
+  /// With P = ½(1+s²) and h = ½(1−s)²: q ← Pq, ρ ← (sρ + hκ₁(ρ))/P with derivative D = (s + hκ₀(ρ))/P, ϑ ← Dϑ; dD/dρ =
+  /// h/(πP√(1−ρ²)).
   WIDELIMIT_BOTH void pass_rectifier(const ChainStep& layer) {
     const Interval s = Interval::of(layer.slope), one = Interval::of(1), half = Interval::of(0.5);
     const Interval power = half * (one + s * s), bend = half * (one - s) * (one - s) / power;
     const Interval slope = s / power + bend * kappa0(rho_);
     if (sloped_) {
-      const Interval pi{std::numbers::pi, above(std::numbers::pi)};  // the double lies below π
+      const Interval pi{std::numbers::pi, above(std::numbers::pi)};  // the double is below π
       const Interval sine = sine_of(rho_);
       sloped_ = sine.low > 0 || bend.high == 0;
       const Interval opening = sine.low > 0 ? theta_ * (bend / (pi * sine)) : Interval::of(0);
@@ -277,7 +277,8 @@ class PairEnclosure {
 
 }  // namespace enclosure
 
-/// Intervals through the layers. Exact for the correlations, which grow with those before and are unimodal in ‖x̃‖.
+/// Propagates intervals through the layers. Tight for the correlations, which increase with those of the previous layer
+/// and are unimodal in ‖x̃‖.
 [[nodiscard]] WIDELIMIT_BOTH inline EnclosedEntry enclose_entry(const ChainView& chain, const LiftedPair& pair,
                                                                 bool sloped) {
   enclosure::PairEnclosure result(pair, chain.features, sloped);

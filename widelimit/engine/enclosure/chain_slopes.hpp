@@ -7,12 +7,12 @@
 #include <concepts>
 #include <numbers>
 
-/// Kernel entries of chains with their slopes, as computed: what attacks descend by.
+/// Kernel entries of chains with their slopes, in plain floating point: the gradients used by attacks.
 namespace widelimit {
 
-inline constexpr double largest_cosine = 1 - 1e-9;  ///< beyond it slopes are those at this one
+inline constexpr double largest_cosine = 1 - 1e-9;  ///< slopes are clamped at this cosine
 
-/// A number with its derivatives by q = ‖x‖²/d and by c = ⟨x,xᵢ⟩/d.
+/// A number with its derivatives with respect to q = ‖x‖²/d and c = ⟨x,xᵢ⟩/d.
 template <std::floating_point T>
 struct Sloped {
   T value = 0, by_q = 0, by_c = 0;
@@ -29,7 +29,7 @@ WIDELIMIT_BOTH inline Sloped<T> times(T factor, const Sloped<T>& a) {
   return {factor * a.value, factor * a.by_q, factor * a.by_c};
 }
 
-/// Of one pair: variances, the first with its derivative by q, covariance and tangent kernel.
+/// State of one pair: variances (the first with its derivative by q), covariance and tangent kernel.
 template <std::floating_point T>
 struct SlopedPair {
   T first = 0, first_by_q = 1, second = 0;
@@ -50,8 +50,8 @@ WIDELIMIT_BOTH inline void pass_affine(const ChainStep& layer, SlopedPair<T>& pa
                 pair.theta.by_c + pair.sigma.by_c};
 }
 
-/// S = E[φφ] = s·c + h·r·κ₁(ρ) has ∂S/∂c = D = E[φ'φ'] = s + h·κ₀(ρ) and ∂S/∂r = h√(1−ρ²)/π, r = √(q₁q₂), h = ½(1−s)²;
-/// D has dD/dρ = h/(π√(1−ρ²)).                                                                 [docs/theory/duals.md]
+/// S = E[φφ] = s·c + h·r·κ₁(ρ) has ∂S/∂c = D = E[φ'φ'] = s + h·κ₀(ρ) and ∂S/∂r = h√(1−ρ²)/π, with r = √(q₁q₂), h =
+/// ½(1−s)², and dD/dρ = h/(π√(1−ρ²)).                                                     [docs/theory/duals.md]
 template <std::floating_point T>
 WIDELIMIT_BOTH inline void pass_rectifier(const ChainStep& layer, SlopedPair<T>& pair) {
   const T slope = layer.slope, r = std::sqrt(pair.first * pair.second), cosine = largest_cosine;
@@ -73,7 +73,7 @@ WIDELIMIT_BOTH inline void pass_rectifier(const ChainStep& layer, SlopedPair<T>&
 
 }  // namespace enclosure
 
-/// An entry from ‖x‖, ‖xᵢ‖ and ⟨x, xᵢ⟩, biases of the first layer and all others as layers have them.
+/// Returns an entry from ‖x‖, ‖xᵢ‖ and ⟨x, xᵢ⟩, with biases in any layer.
 template <std::floating_point T>
 [[nodiscard]] WIDELIMIT_BOTH inline Sloped<T> sloped_entry(const ChainView& chain, T norm, T other, T inner) {
   const T features = chain.features;

@@ -3,11 +3,11 @@
 #include "widelimit/engine/enclosure/activation_range.hpp"
 #include "widelimit/engine/enclosures.hpp"
 
-/// EnclosurePasses one number, or one row, at a time: a device launches them, the host runs them in loops.
+/// Elementwise or rowwise EnclosurePasses: a device launches them as kernels, the host runs them in loops.
 /// [docs/theory/certificates-proof.md#finite-networks]
 namespace widelimit::enclosing {
 
-/// A pass over the numbers of a matrix, pass(row, column), as one over numbers.
+/// Adapts pass(row, column) over a matrix to a pass over flat indices.
 template <typename Pass>
 struct Cells {
   Index cols;
@@ -39,7 +39,7 @@ struct TakeColumns {
   }
 };
 
-/// Each entry of a difference has a rounding of its own size, which the distance of two may not have.
+/// Each entry of a difference has a rounding error relative to its own size, which may exceed the distance of two.
 template <typename T>
 struct ColumnDistances {
   WeightColumns<T> from;
@@ -91,8 +91,8 @@ struct FirstLayerBalls {
   }
 };
 
-/// The loop that every step of a search goes through. c ≥ r and c ≤ −r are exact questions about the interval: one that
-/// has a sign passes or vanishes without rounding, and [0, h] is h/2 ± h/2.
+/// Inner loop of every step of a search. c ≥ r and c ≤ −r test the sign of the interval exactly: an interval of one
+/// sign is kept or set to 0 without rounding, and [0, h] becomes h/2 ± h/2.
 struct EncloseRelu {
   EnclosureView values;
   WIDELIMIT_BOTH void operator()(Index i) const {
@@ -168,7 +168,7 @@ struct Subtract {
     set_interval(subtracted(pair, i), pair.difference.centre[i], pair.difference.radius[i]);
   }
 };
-/// Where subtracting the two intervals says more than the difference does, it counts.
+/// Intersects the difference with trained − start in interval arithmetic.
 struct CutDifference {
   EnclosedPairView pair;
   WIDELIMIT_BOTH void operator()(Index i) const {
@@ -181,7 +181,7 @@ struct CutDifference {
   }
 };
 
-/// The pair holds what enters φ.
+/// The pair holds the inputs of φ.
 struct ActivateDifference {
   bool rectifier;
   Interval slope;
@@ -203,17 +203,17 @@ struct ActivateDifference {
   }
 };
 
-/// Of one position over its channels.
+/// Mean and standard deviation of one position over its channels.
 struct Spread {
   double mean = 0;
-  double mean_error = 0;     ///< of rounding
-  double deviation_low = 0;  ///< of σ over the enclosure; 0 where it may vanish
+  double mean_error = 0;     ///< rounding error of the mean
+  double deviation_low = 0;  ///< lower bound of σ over the enclosure; ≤ 0 if σ may vanish
   double deviation_high = 0;
-  double mean_radius = 0;  ///< Σ r/C, upwards
+  double mean_radius = 0;  ///< Σ r/C, rounded up
 };
 
-/// All sums have C terms: g bounds their relative errors, and the error of a difference from the mean enters σ by at
-/// most its largest value.
+/// All sums have C terms: g bounds their relative errors. The error of a difference from the mean contributes at most
+/// its largest value to σ.
 template <typename Team>
 [[nodiscard]] WIDELIMIT_BOTH Spread spread_of(const double* centre, const double* radius, Index channels, double g,
                                               const Team& team) {
@@ -236,7 +236,7 @@ template <typename Team>
     square += (centre[c] - s.mean) * (centre[c] - s.mean) / count;
   }
   const double deviation = std::sqrt(team.sum(square));
-  // The root of what underflow may take from a sum of squares.
+  // Square root of the underflow error of a sum of squares.
   constexpr double lost = 0x1p-490;
   const double reach = std::sqrt(radius_square) * (1 + 2 * g) + s.mean_error + 2 * g * deviation + lost;
   s.deviation_low = below(deviation - reach);
@@ -244,17 +244,17 @@ template <typename Team>
   return s;
 }
 
-/// The least and largest n/σ.
+/// Range of n/σ.
 [[nodiscard]] WIDELIMIT_BOTH inline Interval quotient(const Interval& n, const Spread& s) {
   const double low = n.low / (n.low >= 0 ? s.deviation_high : s.deviation_low);
   const double high = n.high / (n.high >= 0 ? s.deviation_low : s.deviation_high);
   return outward(low, high);
 }
 
-/// y = (x − μ)/σ over the channels of each position. With P x = x − μ: |(P(x − c))_k| ≤ r_k(1 − 1/C) +
-/// Σ_{i≠k} r_i/C, and |σ(x) − σ(c)| ≤ ‖r‖₂/√C since ‖P‖ = 1; always |y| ≤ √(C − 1).
+/// y = (x − μ)/σ over the channels of each position. With P x = x − μ: |(P(x − c))_k| ≤ r_k(1 − 1/C) + Σ_{i≠k} r_i/C,
+/// and |σ(x) − σ(c)| ≤ ‖r‖₂/√C since ‖P‖ = 1; always |y| ≤ √(C − 1).
 struct EncloseLayerNorm {
-  double g;  ///< of C terms
+  double g;  ///< summation error for C terms
   Index cols;
   EnclosureView values;
   template <typename Team>

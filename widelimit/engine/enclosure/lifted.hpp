@@ -2,52 +2,52 @@
 
 #include "widelimit/engine/enclosure/chain_entry.hpp"
 
-/// Balls and samples as the first layer of a chain sees them: x̃ = (x, b√d/w).
+/// Balls and samples as inputs of the first layer of a chain: x̃ = (x, b√d/w).
 /// [docs/theory/certificates-proof.md#biases]
 namespace widelimit {
 
-/// A ball about the centre c of the box that surrounds ball ∩ box (of an ℓ2 ball the point itself), z = x − c:
-/// ‖x̃‖ = ‖c̃‖ + ⟨c,z⟩/‖c̃‖ + v with 0 ≤ v ≤ bulge. Lengths are in units of 2^exponent.
+/// A ball around c, the centre of the bounding box of ball ∩ box (for an ℓ2 ball the point itself), with z = x − c:
+/// ‖x̃‖ = ‖c̃‖ + ⟨c,z⟩/‖c̃‖ + v, 0 ≤ v ≤ bulge. Lengths are in units of 2^exponent.
 struct LiftedRange {
   Interval start;          ///< ‖c̃‖
-  Interval norm;           ///< ‖x̃‖; holds the start
+  Interval norm;           ///< ‖x̃‖; contains `start`
   Interval lift;           ///< b√d/w
-  double centre_norm = 1;  ///< a number of `start`, by which c is divided
-  double factor = 1;       ///< what reaches are multiplied by: of an ℓ2 ball its radius
-  double step = 0;         ///< ‖z‖ is no larger
-  double bulge = 0;        ///< ‖z‖²/(2‖c̃‖) at the most
-  double inner_error = 0;  ///< of ⟨c, xᵢ⟩/‖x̃ᵢ‖ as computed
-  double sum_error = 0;    ///< of a reach as computed, a part of it
-  double reach_error = 0;  ///< of the same for a step of length 1
+  double centre_norm = 1;  ///< a number in `start`, by which c is divided
+  double factor = 1;       ///< factor of reaches: the radius for an ℓ2 ball
+  double step = 0;         ///< upper bound of ‖z‖
+  double bulge = 0;        ///< upper bound of ‖z‖²/(2‖c̃‖)
+  double inner_error = 0;  ///< error of the computed ⟨c, xᵢ⟩/‖x̃ᵢ‖
+  double sum_error = 0;    ///< relative error of a computed reach
+  double reach_error = 0;  ///< its absolute error for a step of length 1
   int exponent = 0;
   bool has_cosine = false;  ///< ‖x̃‖ > 0 on the ball
 };
 
-/// A sample of the support.
+/// A support sample.
 struct LiftedSample {
   Interval norm;      ///< ‖x̃ᵢ‖, in units of 2^exponent
-  Interval share;     ///< of the lift: (b√d/w)/‖x̃ᵢ‖
-  double offset = 0;  ///< about what the lifts add to ⟨c̃, x̃ᵢ⟩/‖x̃ᵢ‖
+  Interval share;     ///< lift relative to the norm: (b√d/w)/‖x̃ᵢ‖
+  double offset = 0;  ///< approximate contribution of the lifts to ⟨c̃, x̃ᵢ⟩/‖x̃ᵢ‖
   int exponent = 0;
-  int unit = 0;  ///< its √q after the last layer is in units of 2^unit
+  int unit = 0;  ///< √q after the last layer is in units of 2^unit
 };
 
-/// A sample beside a ball, with ρ the cosine of x̃ and x̃ᵢ.
+/// Cosine ρ of x̃ and x̃ᵢ for a sample and the x of a ball.
 struct SampleCosine {
-  bool has_cosine = false;  ///< false: x̃ or x̃ᵢ may be 0, and nothing is known of ρ
-  Interval rho{-1, 1};      ///< ρ on the ball; holds ρ₀
+  bool has_cosine = false;  ///< false: x̃ or x̃ᵢ may be 0, and ρ is unknown
+  Interval rho{-1, 1};      ///< ρ on the ball; contains ρ₀
   Interval start{-1, 1};    ///< ρ₀, at the centre
-  double reach = 0;  ///< of e = ⟨x̃,x̃ᵢ⟩/‖x̃ᵢ‖ − ρ₀‖x̃‖: |e| is no larger, and ρ − ρ₀ = e/‖x̃‖
+  double reach = 0;  ///< bound of |e|, e = ⟨x̃,x̃ᵢ⟩/‖x̃ᵢ‖ − ρ₀‖x̃‖; ρ − ρ₀ = e/‖x̃‖
 };
 
-/// The number t near ρ₀ by which residuals y = xᵢ/‖x̃ᵢ‖ − t·c/‖c̃‖ are taken. A sum and a quotient: the same bits on
-/// every processor.
+/// The number t near ρ₀ that defines the residuals y = xᵢ/‖x̃ᵢ‖ − t·c/‖c̃‖. One sum and one quotient, hence
+/// bit-identical on all processors.
 [[nodiscard]] WIDELIMIT_BOTH inline double residual_place(double inner, double offset, double norm) {
   return (inner + offset) / norm;
 }
 
-/// From ⟨c, xᵢ⟩/‖x̃ᵢ‖ and the largest |⟨z,y⟩|/factor over the ball, both as computed. With ρ₀ for t, y moves by
-/// (ρ₀ − t)·c/‖c̃‖, and |⟨z, c⟩| ≤ ‖z‖‖c̃‖.
+/// Encloses the cosine from the computed ⟨c, xᵢ⟩/‖x̃ᵢ‖ and the computed maximum of |⟨z,y⟩|/factor over the ball. With
+/// ρ₀ instead of t, y changes by (ρ₀ − t)·c/‖c̃‖, and |⟨z, c⟩| ≤ ‖z‖‖c̃‖.
 [[nodiscard]] WIDELIMIT_BOTH inline SampleCosine cosine_of(const LiftedRange& ball, const LiftedSample& sample,
                                                            double inner, double reach) {
   SampleCosine result;
@@ -65,20 +65,20 @@ struct SampleCosine {
   return result;
 }
 
-/// x̃ with a norm and a cosine of the ball beside a sample.
+/// Pairs x̃ of given norm and cosine with a sample.
 [[nodiscard]] WIDELIMIT_BOTH inline LiftedPair pair_of(const LiftedRange& ball, const LiftedSample& sample,
                                                        const Interval& norm, const Interval& rho) {
   return {norm, sample.norm, rho, ball.exponent, sample.exponent};
 }
 
-/// other·value of an entry on the whole ball, the first in the sample's units: what functionals weigh and add up.
+/// Encloses other·value of an entry on the whole ball, in units of the sample: the terms of functionals.
 [[nodiscard]] WIDELIMIT_BOTH inline Interval enclose_on_ball(const ChainView& chain, const LiftedRange& ball,
                                                              const LiftedSample& sample, const SampleCosine& cosine) {
   const EnclosedEntry entry = enclose_entry(chain, pair_of(ball, sample, ball.norm, cosine.rho), false);
   return entry.other.in_units_of(sample.unit) * entry.value;
 }
 
-/// A coefficient that carries a rounding.
+/// Encloses a coefficient that carries one rounding.
 [[nodiscard]] WIDELIMIT_BOTH inline Interval enclosed_weight(double beta) {
   return beta == 0 ? Interval::of(0) : outward(beta, beta);
 }

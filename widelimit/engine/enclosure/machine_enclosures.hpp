@@ -6,9 +6,9 @@
 
 namespace widelimit {
 
-/// Enclosures by passes that a machine runs: a device, or the host. The machine has each(count, pass) for passes of
-/// numbers, rows(count, pass) for passes of rows, and scratch(bytes), which belongs to who has the turn(), with
-/// upload(from, bytes, to). It may have cells(rows, cols, pass) for passes over the numbers of a matrix.
+/// EnclosurePasses on a Machine, i.e. a device or the host. The machine provides each(count, pass) for elementwise
+/// passes, rows(count, pass) for rowwise passes, and scratch(bytes), owned by the holder of turn(), with upload(from,
+/// bytes, to). Optionally it has cells(rows, cols, pass) for passes over matrix entries.
 template <typename Machine>
 class MachineEnclosures final : public EnclosurePasses {
  public:

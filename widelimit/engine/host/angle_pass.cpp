@@ -1,7 +1,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "widelimit/engine/host/angle_pass.cpp"
 #include <hwy/foreach_target.h>
-// foreach_target includes this file once for each instruction set; highway.h must follow it.
+// foreach_target includes this file once per instruction set; highway.h must follow it.
 #include <hwy/contrib/math/math-inl.h>
 #include <hwy/highway.h>
 
@@ -12,8 +12,8 @@ namespace widelimit::host::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// The pairs from `k` on that one vector holds: inner products from centred ones,
-/// ⟨x, x'⟩ = Σ(x_k − mean)(x'_k − mean') + length·mean·mean'.
+/// Computes the pairs from `k` on that fill one vector. Inner products follow from centred ones: ⟨x, x'⟩ = Σ(x_k −
+/// mean)(x'_k − mean') + length·mean·mean'.
 template <typename D>
 HWY_INLINE void angles(D d, const AngleSide& left, Index at, const AngleSide& right, Index first, double length,
                        double width, const AngleRow& row, Index k) {
@@ -36,7 +36,7 @@ HWY_INLINE void angles(D d, const AngleSide& left, Index at, const AngleSide& ri
   hn::StoreU(norms, d, row.norms + k);
   hn::StoreU(hn::Sqrt(hn::Mul(hn::Sub(one, cosine), hn::Add(one, cosine))), d, row.sine + k);
   hn::StoreU(hn::Acos(d, cosine), d, row.angle + k);
-  // Beyond 745 the exponential is 0, and its argument would leave the range of the vectorised one.
+  // Below −745 the exponential is 0, and the vectorised one is not valid there.
   hn::StoreU(hn::Exp(d, hn::Max(hn::Set(d, -746.0), hn::Div(square, hn::Set(d, -width)))), d, row.radial + k);
   hn::StoreU(hn::Clamp(hn::Mul(covariance, deviations), hn::Neg(one), one), d, row.correlation + k);
 }

@@ -1,7 +1,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "widelimit/engine/host/box_pass.cpp"
 #include <hwy/foreach_target.h>
-// foreach_target includes this file once for each instruction set; highway.h must follow it.
+// foreach_target includes this file once per instruction set; highway.h must follow it.
 #include <hwy/highway.h>
 
 #include "widelimit/engine/host/box_pass.hpp"
@@ -22,8 +22,8 @@ HWY_INLINE V load(D d, const float* from) {
   return hn::PromoteTo(d, hn::LoadU(half, from));
 }
 
-/// The largest value of each lane and where it was. Positions are doubles: exact far beyond any size of memory, and
-/// they share the mask of the values.
+/// Maximum of each lane and its position. Positions are doubles, exact for any feasible size, so that they share the
+/// mask of the values.
 struct Lead {
   V value;
   V at;
@@ -40,8 +40,8 @@ HWY_INLINE double largest_lane(D d, V v) { return hn::GetLane(hn::MaxOfLanes(d, 
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// Of equal lanes the lowest position, so that the choice does not depend on the width of vectors; −1 in all lanes
-/// where nothing was better than the start. Without branches: a short pass would take as long as a wrong guess.
+/// Ties go to the lowest position, so that the result does not depend on the vector width; −1 if no candidate exceeded
+/// the initial value. Branch-free, because a misprediction costs as much as a short pass.
 HWY_INLINE Best best_of(D d, const Lead& lead) {
   const V most = hn::MaxOfLanes(d, lead.value);
   const V places = hn::IfThenElse(hn::Eq(lead.value, most), lead.at, hn::Set(d, infinity));

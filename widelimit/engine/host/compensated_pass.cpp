@@ -1,7 +1,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "widelimit/engine/host/compensated_pass.cpp"
 #include <hwy/foreach_target.h>
-// foreach_target includes this file once for each instruction set; highway.h must follow it.
+// foreach_target includes this file once per instruction set; highway.h must follow it.
 #include <hwy/highway.h>
 
 #include "widelimit/engine/host/compensated_pass.hpp"
@@ -22,10 +22,10 @@ HWY_INLINE V load(D d, const float* from) {
 }
 
 #if HWY_NATIVE_FMA
-/// a·b − product, which one fused operation gives exactly.
+/// a·b − product, exact with one fused operation.
 HWY_INLINE V product_rest(D, V a, V b, V product) { return hn::MulSub(a, b, product); }
 #else
-/// The same through halves of 26 digits, whose products are exact (Dekker 1971). Beyond 2⁹⁹⁵ the halves overflow.
+/// The same from 26-bit halves, whose products are exact (Dekker 1971). The halves overflow beyond 2⁹⁹⁵.
 HWY_INLINE V upper_half(D d, V a) {
   const V scaled = hn::Mul(hn::Set(d, 134217729.0), a);
   return hn::Sub(scaled, hn::Sub(scaled, a));
@@ -57,7 +57,7 @@ inline void add_product(double factor, double entry, double& high, double& low) 
   high = sum;
 }
 
-/// Columns whose products are added before high and low go back to memory.
+/// Number of columns accumulated before high and low are stored.
 constexpr Index columns_at_once = 8;
 
 template <Index count, typename T>

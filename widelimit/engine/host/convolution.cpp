@@ -1,7 +1,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "widelimit/engine/host/convolution.cpp"
 #include <hwy/foreach_target.h>
-// foreach_target includes this file once for each instruction set; highway.h must follow it.
+// foreach_target includes this file once per instruction set; highway.h must follow it.
 #include <hwy/highway.h>
 
 #include "widelimit/engine/host/convolution.hpp"
@@ -16,25 +16,25 @@ namespace widelimit::host::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// Sums in registers: `high` positions (or channels) by up to `widest` vectors; 32 registers hold 24 sums, 16 hold 12.
+/// Register tile: `high` positions (or channels) by at most `widest` vectors; 32 registers hold 24 sums, 16 hold 12.
 constexpr Index high = 6;
 constexpr Index widest = HWY_TARGET <= HWY_AVX3 ? 4 : 2;
-/// Terms added to sums in registers before they go back to memory: their part of a filter stays in the first-level
-/// cache, as do the sums of a tile of positions.
+/// Number of terms added before sums are stored: this part of a filter, and the sums of a tile of positions, fit in the
+/// first-level cache.
 constexpr Index depth = 64;
 constexpr Index groups = 8;
 constexpr Index tile = groups * high;
-/// Positions whose signals pass through the sums of a filter at a time.
+/// Number of positions whose signals are accumulated into the sums of a filter at a time.
 constexpr Index signal_tile = 64;
 
-/// Columns of a filter that are summed together: `vectors` vectors, `width` columns.
+/// A block of filter columns: `vectors` vectors, `width` columns.
 struct Block {
   Index first;
   Index width;
   Index vectors;
 };
 
-/// The block that begins at column `first` of `columns`: as wide as half of it is needed.
+/// Returns the block that begins at column `first`: the widest of which more than half is used.
 template <typename T>
 Block block_at(Index first, Index columns) {
   const auto lanes = static_cast<Index>(hn::Lanes(hn::ScalableTag<T>()));
@@ -119,7 +119,7 @@ HWY_NOINLINE void add_columns(Index count, const T* const* HWY_RESTRICT rows, In
   sums.store(to, V * lanes);
 }
 
-/// The rows from `first` of `inner`, as many together as registers hold.
+/// Processes the rows from `first` to `inner` in the largest groups that fit in registers.
 template <Index V, typename T>
 void add_all_columns(Index count, const T* const* rows, Index inner, const T* y, T* to) {
   const Index width = V * static_cast<Index>(hn::Lanes(hn::ScalableTag<T>()));
@@ -136,7 +136,7 @@ void add_all_columns(Index count, const T* const* rows, Index inner, const T* y,
   if (first < inner) add_columns<1, V>(count, rows, first, y, to + first * width);
 }
 
-/// The output positions of a tile, in the order of the connections; rows beyond the last read zeros.
+/// Output positions of a tile, in the order of the connections; rows beyond the last read zeros.
 template <typename T>
 class Tile {
  public:
@@ -150,7 +150,7 @@ class Tile {
 
   [[nodiscard]] Index count() const { return count_; }
   [[nodiscard]] Index position(Index i) const { return connections_.order[static_cast<std::size_t>(begin_ + i)]; }
-  /// What the positions of a group read at a place; false where none reads anything.
+  /// Collects the rows that the positions of a group read at a place; returns false if all are padding.
   bool rows(Index group, Index place, const T** to) const {
     bool any = false;
     for (Index r = 0; r < high; ++r) {
@@ -171,7 +171,7 @@ class Tile {
   Index count_;
 };
 
-/// Sums of one tile in one block of columns.
+/// Computes the sums of one tile in one block of columns.
 template <Index V, typename T>
 void convolve_tile(const Tile<T>& positions, const Filter<T>& filter, const T* values, T* sums) {
   const Index width = V * static_cast<Index>(hn::Lanes(hn::ScalableTag<T>()));
@@ -223,14 +223,14 @@ void convolve_of(const Connections& connections, const Filter<T>& filter, const 
   }
 }
 
-/// Row k·inner + c of each block of columns, zeros beyond the last column.
+/// Writes row k·inner + c of each block of columns, padded with zeros.
 template <typename T>
 void lay_out_filter(const MatrixView<const T>& weights, const FilterShape& shape, bool transposed, T scale, T* to) {
   for (Index column = 0; column < shape.outer;) {
     const Block block = block_at<T>(column, shape.outer);
     const Index kept = std::min(block.width, shape.outer - column);
     for (Index row = 0; row < shape.places * shape.inner; ++row, to += block.width) {
-      const Index above = row / shape.inner * shape.outer + column;  // of W_k, where it is transposed
+      const Index above = row / shape.inner * shape.outer + column;  // row of W_k if transposed
       for (Index j = 0; j < kept; ++j) {
         to[j] = scale * (transposed ? weights(above + j, row % shape.inner) : weights(row, column + j));
       }

@@ -4,10 +4,10 @@
 
 namespace widelimit::host {
 
-/// The functions of one instruction set; convolution.cpp is compiled once for each.
+/// Functions for one instruction set; convolution.cpp is compiled once for each.
 template <typename T>
 struct ConvolutionKernels {
-  Index (*padded)(Index columns);  ///< columns of all blocks
+  Index (*padded)(Index columns);  ///< number of columns after padding
   void (*lay_out)(const MatrixView<const T>& weights, const FilterShape& shape, bool transposed, T scale, T* to);
   void (*convolve)(const Connections& connections, const Filter<T>& filter, const T* in, T* out);
   void (*add_image)(const Connections& connections, const FilterShape& shape, const T* in, const T* signal,

@@ -8,7 +8,7 @@ namespace widelimit::host {
 
 namespace {
 
-/// Numbers up to which a call of BLAS takes longer than its work.
+/// Vectors up to this length are faster without a BLAS call.
 constexpr std::size_t short_vector = 32;
 
 }  // namespace

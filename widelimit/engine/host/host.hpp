@@ -5,8 +5,8 @@
 
 #include <span>
 
-/// Algebra on vectors and small matrices of the host, on the calling thread: what solvers keep beside the matrices of
-/// an engine. Work of O(n²) and more on a Gram matrix belongs to Algebra.
+/// Linear algebra on host vectors and small host matrices, on the calling thread, for solvers that also use engine
+/// matrices. Work of O(n²) and more on a Gram matrix belongs to Algebra.
 namespace widelimit::host {
 
 [[nodiscard]] double dot(std::span<const double> x, std::span<const double> y);
@@ -21,7 +21,7 @@ void add_outer(double alpha, std::span<const double> x, std::span<const double> 
 void multiply(double alpha, Transpose op, MatrixView<const double> a, std::span<const double> x, double beta,
               std::span<double> y);
 
-/// y = alpha·a·x + y for a symmetric a, of which the upper triangle is read.
+/// y = alpha·a·x + y for a symmetric a stored in its upper triangle.
 void add_symmetric(double alpha, MatrixView<const double> a, std::span<const double> x, std::span<double> y);
 
 /// c = alpha·op(a)·op(b) + beta·c.
@@ -29,12 +29,13 @@ template <std::floating_point T>
 void product(T alpha, Transpose op_a, MatrixView<const T> a, Transpose op_b, MatrixView<const T> b, T beta,
              MatrixView<T> c);
 
-/// Upper triangle of c = aᵀa.
+/// Computes the upper triangle of c = aᵀa.
 void inner_product(MatrixView<const float> a, MatrixView<float> c);
-/// Upper triangle of c = c − aᵀa.
+/// Computes the upper triangle of c = c − aᵀa.
 void subtract_inner_product(MatrixView<const double> a, MatrixView<double> c);
 
-/// a = uᵀu over the upper triangle, in place; the order of the first leading minor that is not positive, or 0.
+/// Factors a = uᵀu over the upper triangle in place; returns the order of the first leading minor that is not positive,
+/// or 0.
 [[nodiscard]] Index cholesky(MatrixView<double> a);
 /// x = (uᵀu)⁻¹x.
 void solve_factored(MatrixView<const double> u, std::span<double> x);
@@ -43,8 +44,8 @@ void solve_left(MatrixView<const double> u, MatrixView<double> b);
 /// b = b·u⁻¹, u upper triangular.
 void solve_right(MatrixView<const double> u, MatrixView<double> b);
 
-/// Eigenvalues of a tridiagonal matrix, smallest first, in place of its diagonal; `beside` is destroyed. False
-/// where they do not converge.
+/// Computes the eigenvalues of a tridiagonal matrix in ascending order, in place of its diagonal; destroys `beside`,
+/// the off-diagonal. Returns false if the iteration does not converge.
 bool tridiagonal_eigenvalues(std::span<double> diagonal, std::span<double> beside);
 
 }  // namespace widelimit::host

@@ -12,7 +12,8 @@ Index PairPanel::depth(Index cols) {
 
 namespace {
 
-/// One group from the beginnings of its rows. `sums`, of each row part by part, where distances are wanted.
+/// Packs one group, given pointers to its rows. `sums` accumulates each row by partial sums if distances are needed,
+/// else null.
 template <Index width>
 void pack_group(const std::array<const double*, usize(width)>& rows, const std::array<double, usize(width)>& means,
                 Index cols, double* to, double* sums) {

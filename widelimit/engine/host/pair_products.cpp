@@ -1,7 +1,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "widelimit/engine/host/pair_products.cpp"
 #include <hwy/foreach_target.h>
-// foreach_target includes this file once for each instruction set; highway.h must follow it.
+// foreach_target includes this file once per instruction set; highway.h must follow it.
 #include <hwy/highway.h>
 
 #include "widelimit/engine/host/pair_products.hpp"
@@ -21,9 +21,9 @@ HWY_INLINE void add_to(D d, V first, V second, double* place) {
   hn::StoreU(hn::Add(hn::LoadU(d, next), second), d, next);
 }
 
-/// Adds the sums over `depth` coordinates of three rows with two vectors of columns, all of which stay in registers.
-/// Pointers move, by steps of which none is a multiple of the other, so that compilers find no index for both: that
-/// would make two operations of each that reads memory.
+/// Adds the sums over `depth` coordinates of three rows with two vectors of columns, all in registers. The pointers
+/// advance by steps that are no multiples of each other, so that compilers do not use indexed addressing for both,
+/// which would split each load into two operations.
 HWY_INLINE void add_both(const double* left, const double* right, Index depth, MatrixView<double> products,
                          MatrixView<double> largest) {
   constexpr Index high = PairPanel::left_group;
@@ -66,7 +66,7 @@ HWY_INLINE void add_both(const double* left, const double* right, Index depth, M
   add_to(d, m20, m21, largest.row(2));
 }
 
-/// Products alone, to the same bits.
+/// Products only, bit-identical to add_both.
 HWY_INLINE void add_products(const double* left, Index left_step, const double* right, Index right_step, Index depth,
                              MatrixView<double> products) {
   const D d;
@@ -92,14 +92,14 @@ HWY_INLINE void add_products(const double* left, Index left_step, const double* 
   add_to(d, p20, p21, products.row(2));
 }
 
-/// A group of the left with one of the right: tiles from lane to lane of the right group.
+/// Visits the register tiles of a left and a right group, by lanes of the right group.
 template <typename Tile>
 HWY_INLINE void each_tile(const Tile& tile) {
   const auto step = static_cast<Index>(2 * hn::Lanes(D()));
   for (Index lane = 0; lane < PairPanel::right_group; lane += step) tile(lane);
 }
 
-/// Adds what lies inside the block.
+/// Adds the entries inside the block.
 void add_part(MatrixView<const double> from, MatrixView<double> to) {
   for (Index i = 0; i < to.rows; ++i) {
     for (Index j = 0; j < to.cols; ++j) to(i, j) += from(i, j);
@@ -107,7 +107,7 @@ void add_part(MatrixView<const double> from, MatrixView<double> to) {
 }
 
 /// group(g, h, k, depth, products, largest) adds part k … k + depth − 1 of the sums of left group g and right group h;
-/// groups beyond the last rows go through a place of their own.
+/// incomplete groups use a scratch buffer.
 template <typename Group>
 void each_group(const PairPanel& left, const PairPanel& right, MatrixView<double> products, MatrixView<double> largest,
                 const Group& group) {

@@ -1,7 +1,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "widelimit/engine/host/point_strip.cpp"
 #include <hwy/foreach_target.h>
-// foreach_target includes this file once for each instruction set; highway.h must follow it.
+// foreach_target includes this file once per instruction set; highway.h must follow it.
 #include <hwy/highway.h>
 
 #include "widelimit/engine/host/point_strip.hpp"
@@ -10,7 +10,7 @@ HWY_BEFORE_NAMESPACE();
 namespace widelimit::host::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
-/// Eight sums at a time are a strip of the widest vectors, and hide the latency of an addition.
+/// Eight accumulators cover a strip with the widest vectors and hide the latency of additions.
 constexpr Index sums_at_once = 8;
 using D = hn::CappedTag<double, strip_points / sums_at_once>;
 using V = hn::Vec<D>;

@@ -1,7 +1,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "widelimit/engine/host/residual.cpp"
 #include <hwy/foreach_target.h>
-// foreach_target includes this file once for each instruction set; highway.h must follow it.
+// foreach_target includes this file once per instruction set; highway.h must follow it.
 #include <hwy/highway.h>
 
 #include "widelimit/engine/enclosure/lifted.hpp"
@@ -15,7 +15,7 @@ namespace widelimit::host::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// Σ term(mask, j) over vectors that begin at j, in two sums.
+/// Σ term(j) over vectors that begin at j, in two partial sums.
 template <class D, class F>
 HWY_INLINE double sum_of(D d, Index size, const F& term) {
   const auto lanes = static_cast<Index>(hn::Lanes(d));

@@ -2,15 +2,15 @@
 
 #include "widelimit/base/types.hpp"
 
-/// Directions less their part along another: y = x − t·ĉ, t = (⟨x, c⟩ + offset)/‖c‖.
+/// Residuals of directions along another vector: y = x − t·ĉ, t = (⟨x, c⟩ + offset)/‖c‖.
 namespace widelimit::host {
 
-/// What residuals are taken against, all of `size` numbers.
+/// Frame of the residuals; all arrays have `size` numbers.
 struct ResidualFrame {
   Index size = 0;
   const double* centre = nullptr;  ///< c
   const double* unit = nullptr;    ///< ĉ
-  const double* half = nullptr;    ///< widths by which y is weighed
+  const double* half = nullptr;    ///< half-widths that weight y
   double norm = 0;                 ///< ‖c‖
 };
 
@@ -19,7 +19,7 @@ struct Residual {
   double reach = 0;  ///< Σ|y_j|·half_j, or ‖y‖
 };
 
-/// Sums in as many parts as the processor likes.
+/// The order of summation depends on the vector width.
 [[nodiscard]] Residual residual_of(const ResidualFrame& frame, const double* x, bool euclidean, double offset = 0);
 
 /// to_j = root·half_j·(x_j − t·ĉ_j), computed in float64 and rounded once.

@@ -1,7 +1,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "widelimit/engine/host/row_moments.cpp"
 #include <hwy/foreach_target.h>
-// foreach_target includes this file once for each instruction set; highway.h must follow it.
+// foreach_target includes this file once per instruction set; highway.h must follow it.
 #include <hwy/highway.h>
 
 #include "widelimit/engine/host/row_moments.hpp"
@@ -15,7 +15,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 using D = hn::CappedTag<double, RowMoments::lanes>;
 using V = hn::Vec<D>;
 
-/// Rows i, i + 1 with rows j … j + 3; beyond the last row the last is taken again, and its sums are never read.
+/// Rows i, i + 1 with rows j … j + 3; indices beyond the last row are clamped, and their sums are never read.
 void add_tile(MatrixView<const double> part, Index i, Index j, double* sums) {
   const D d;
   const auto lanes = static_cast<Index>(hn::Lanes(d));

@@ -7,11 +7,11 @@ namespace widelimit::host {
 
 namespace {
 
-/// Entries of b that are sorted by columns at a time: with their table some megabytes, which a cache holds.
+/// Number of entries of b per block; with the hash table a few megabytes, which fit in cache.
 constexpr Index entries_at_once = Index{1} << 18;
 
-/// The entries of some rows, found by their column: a hash table of the columns that occur, and behind each the rows
-/// that have it. Its size is that of the entries: no array of all columns, of which text has millions.
+/// Maps a column to the rows that contain it: a hash table over the columns that occur. Its size is that of the
+/// entries; an array over all columns would be too large for text with millions of columns.
 class ColumnIndex {
  public:
   explicit ColumnIndex(const SparseView& rows);
@@ -33,7 +33,8 @@ class ColumnIndex {
     std::int32_t end = 0;
   };
 
-  /// Where the column is, or would be (Fibonacci hashing, linear probing). A slot that is never taken ends the search.
+  /// Returns the slot of the column, or the free slot for it (Fibonacci hashing, linear probing). An empty slot ends
+  /// the search.
   [[nodiscard]] std::size_t place(std::int32_t column) const {
     std::size_t at = (static_cast<std::uint64_t>(column) * 0x9E3779B97F4A7C15U) >> shift_;
     while (slots_[at].column != column && slots_[at].column >= 0) at = (at + 1) & (slots_.size() - 1);
@@ -47,8 +48,7 @@ class ColumnIndex {
 };
 
 ColumnIndex::ColumnIndex(const SparseView& rows)
-    : shift_(64 -
-             static_cast<int>(std::bit_width(2 * usize(rows.stored()) + 1))),  // at most half of the slots are taken
+    : shift_(64 - static_cast<int>(std::bit_width(2 * usize(rows.stored()) + 1))),  // load factor of at most 1/2
       slots_(std::size_t{1} << (64 - shift_)),
       rows_(usize(rows.stored())),
       values_(usize(rows.stored())) {
@@ -75,7 +75,7 @@ ColumnIndex::ColumnIndex(const SparseView& rows)
   }
 }
 
-/// Rows of b from `begin` on that are sorted at once: at least one.
+/// Returns the number of rows of b, from `begin` on, that form a block: at least one.
 Index rows_at_once(const SparseView& b, Index begin) {
   Index end = begin + 1;
   while (end < b.rows && b.offsets[end + 1] - b.offsets[begin] <= entries_at_once) ++end;

@@ -4,7 +4,8 @@
 
 namespace widelimit {
 
-/// The back end of an MPI communicator, tiles spread over its ranks, or Error{usage} that says why there is none.
+/// Returns the MPI back end, which distributes tiles over the ranks of a communicator; throws Error{usage} if it is
+/// absent.
 [[nodiscard]] std::unique_ptr<Engine> make_mpi_engine();
 [[nodiscard]] EnginePresence mpi_presence();
 

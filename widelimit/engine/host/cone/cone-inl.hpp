@@ -1,4 +1,4 @@
-// κ of a chain without bias on vectors of cosines. Included once for each target by Highway's foreach_target, hence no
+// κ of a chain without bias on vectors of cosines. Included once per target by Highway's foreach_target, hence no
 // #pragma once; the guard is Highway's own idiom.
 #if defined(WIDELIMIT_HOST_CONE_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef WIDELIMIT_HOST_CONE_INL
@@ -19,7 +19,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 using cpu::ArccosPolynomials;
 using cpu::HWY_NAMESPACE::horner;
 
-/// A function of u at one vector of places, and as many derivatives as are asked for.
+/// A function of u on one vector of arguments, with as many derivatives as requested.
 template <class V>
 struct Jet {
   V value, slope, curvature;
@@ -38,7 +38,7 @@ HWY_INLINE Jet<V> product_of(const Jet<V>& f, const Jet<V>& g) {
   return result;
 }
 
-/// The polynomials for arccos at t.
+/// Values of the arccos polynomials at t.
 template <class V>
 struct Arccos {
   V p, q;
@@ -49,7 +49,7 @@ HWY_INLINE Arccos<V> arccos_at(D d, V t) {
   return {horner(d, ArccosPolynomials<double>::p, t), horner(d, ArccosPolynomials<double>::q, t)};
 }
 
-/// Horner at two vectors: a coefficient is broadcast once for both, and one waits while the other is multiplied.
+/// Horner's scheme at two vectors: shares the broadcast of coefficients and hides latency.
 template <class D, class V, std::size_t N>
 HWY_INLINE void horner_two(D d, const double (&coefficients)[N], V x, V y, V& at_x, V& at_y) {
   at_x = at_y = hn::Set(d, coefficients[N - 1]);
@@ -60,8 +60,8 @@ HWY_INLINE void horner_two(D d, const double (&coefficients)[N], V x, V y, V& at
   }
 }
 
-/// ρ and t = 1 − |ρ| after a rectifier, as in rectifier.cpp, and the factor linear + bend·κ₀(ρ) by which θ shrinks.
-/// κ₁' = κ₀, κ₀' = 1/(π√(1−ρ²)), κ₀'' = ρ/(π(1−ρ²)^{3/2}), 1 − ρ² = t(2−t).
+/// Updates ρ and t = 1 − |ρ| by a rectifier, as in rectifier.cpp; returns the factor linear + bend·κ₀(ρ) of θ. κ₁' =
+/// κ₀, κ₀' = 1/(π√(1−ρ²)), κ₀'' = ρ/(π(1−ρ²)^{3/2}), 1 − ρ² = t(2−t).
 template <int order, class D, class V>
 HWY_INLINE Jet<V> rectify(D d, const ConeLayer& layer, const Arccos<V>& arccos, Jet<V>& rho, V& t) {
   const auto zero = hn::Zero(d);
@@ -109,7 +109,7 @@ HWY_INLINE void add_trained(D d, double times, const Jet<V>& rho, Jet<V>& theta)
   if constexpr (order > 1) theta.curvature = hn::MulAdd(trained, rho.curvature, theta.curvature);
 }
 
-/// ρ and θ of one vector of cosines, layer by layer.
+/// ρ and θ of one vector of cosines, updated layer by layer.
 template <int order, class V>
 struct ConeState {
   Jet<V> rho, theta;
@@ -136,7 +136,7 @@ HWY_INLINE Jet<V> kappa_of(D d, const ConeChain& chain, V u, V t) {
   return state.kappa(chain);
 }
 
-/// κ of two vectors, each as by itself.
+/// κ of two vectors, bit-identical to separate calls.
 template <class D, class V>
 HWY_INLINE void kappa_of_two(D d, const ConeChain& chain, V& u, V t, V& v, V s) {
   ConeState<0, V> one(d, chain, u, t), other(d, chain, v, s);

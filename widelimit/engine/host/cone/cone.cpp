@@ -1,7 +1,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "widelimit/engine/host/cone/cone.cpp"
 #include <hwy/foreach_target.h>
-// foreach_target includes this file once for each instruction set; cone-inl.hpp must follow it.
+// foreach_target includes this file once per instruction set; cone-inl.hpp must follow it.
 #include "widelimit/engine/host/cone/cone-inl.hpp"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ void cone_loop(const ConeChain& chain, Index count, const ConeArrays& arrays) {
   const auto one = hn::Set(d, 1.0);
   const auto lanes = static_cast<Index>(hn::Lanes(d));
   for (Index k = 0; k < count; k += lanes) {
-    // The last vector is filled with what a sample at right angles has.
+    // The last vector is padded with the values of an orthogonal sample.
     const auto inside = hn::FirstN(d, static_cast<std::size_t>(std::min(lanes, count - k)));
     const auto u = hn::MaskedLoad(inside, d, arrays.u + k);
     const auto own = hn::Max(hn::Zero(d), hn::Sub(one, hn::Abs(u)));

@@ -8,25 +8,25 @@
 /// [docs/theory/certificates.md#kernels-without-bias]
 namespace widelimit::host {
 
-/// A rectifier and the dense layers after it, relative to the deviations: ρ ← linear·ρ + bend·κ₁(ρ),
-/// θ ← θ·(linear + bend·κ₀(ρ)) + trained·ρ_new, with linear + bend = 1.
+/// A rectifier and the dense layers after it, relative to the standard deviations: ρ ← linear·ρ + bend·κ₁(ρ), θ ←
+/// θ·(linear + bend·κ₀(ρ)) + trained·ρ_new, with linear + bend = 1.
 struct ConeLayer {
   double linear = 0;
   double bend = 1;
-  double trained = 1;  ///< weight layers up to the next rectifier
+  double trained = 1;  ///< number of weight layers up to the next rectifier
 };
 
 struct ConeChain {
   std::span<const ConeLayer> layers;
-  double trained = 1;   ///< weight layers before the first rectifier
+  double trained = 1;   ///< number of weight layers before the first rectifier
   bool tangent = true;  ///< κ is θ (NTK); else ρ (NNGP)
 };
 
-/// Where 1 − |ρ| is smaller, derivatives are taken as if it were this: they are infinite at ±1.
+/// Lower clamp of 1 − |ρ| in derivatives, which are infinite at ±1.
 inline constexpr double least_rest = 0x1p-106;
 
-/// κ(u) and, where the pointers are not null, κ'(u), κ''(u) (which needs κ' too) for `count` values of u in [−1, 1].
-/// rest[k] = 1 − |u[k]| with its own digits, or null: taken from u.  O(count·layers), vectorised.
+/// Computes κ(u) and, if the pointers are not null, κ'(u) and κ''(u) (which requires κ') for `count` values of u in
+/// [−1, 1]. rest[k] is an accurate 1 − |u[k]|; if null, it is computed from u.  O(count·layers), vectorised.
 struct ConeArrays {
   const double* u = nullptr;
   const double* rest = nullptr;

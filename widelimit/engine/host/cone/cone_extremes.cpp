@@ -1,7 +1,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "widelimit/engine/host/cone/cone_extremes.cpp"
 #include <hwy/foreach_target.h>
-// foreach_target includes this file once for each instruction set; cone-inl.hpp must follow it.
+// foreach_target includes this file once per instruction set; cone-inl.hpp must follow it.
 #include "widelimit/engine/host/cone/cone-inl.hpp"
 
 #include "widelimit/engine/host/cone/cone_extremes.hpp"
@@ -11,7 +11,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace widelimit::host::HWY_NAMESPACE {
 
-/// A quotient that is moved, and in [0, 1].
+/// Multiplies a quotient by its slack and clamps it to [0, 1].
 template <class D, class V>
 HWY_INLINE V quotient_in_range(D d, V quotient, V moved) {
   return hn::Max(hn::Zero(d), hn::Min(hn::Mul(quotient, moved), hn::Set(d, 1.0)));
@@ -24,7 +24,7 @@ HWY_INLINE V kappa_at(D d, const ConeChain& chain, V quotient, V moved) {
   return kappa_of<0>(d, chain, u, hn::Sub(hn::Set(d, 1.0), u)).value;
 }
 
-/// Edges on vectors.
+/// ConeEdges broadcast to vectors.
 template <class D>
 struct EdgeVectors {
   using V = hn::Vec<D>;
@@ -41,8 +41,8 @@ struct EdgeVectors {
         largest(hn::Set(d, edges.largest)) {}
 };
 
-/// Where a bound is taken: from below through a_low, at the least N where H grows, at the largest where it falls, else
-/// on the ray; from above through a_high the other way round.
+/// Point at which a bound is evaluated. A lower bound uses a_low, at the smallest N if H increases, at the largest if
+/// it decreases, else on the ray; an upper bound uses a_high with the opposite choice of N.
 template <class D>
 struct Side {
   using V = hn::Vec<D>;
@@ -59,8 +59,8 @@ struct Side {
     u = quotient_in_range(d, hn::Mul(a, inverse), moved);
   }
 
-  /// With κ(u). From above also at the other end where H may have its least value between them; besides N = a, where
-  /// the edge of constant a meets the cone.
+  /// Bound from κ(u). An upper bound also needs the other end if H may have its minimum between the ends, and N = a,
+  /// where the edge of constant a meets the cone.
   HWY_INLINE V bound(D d, const ConeChain& chain, const EdgeVectors<D>& edges, V kappa) const {
     constexpr double up = 1 + ratio_slack;
     const auto on_edge = hn::Mul(norm, kappa);
@@ -91,7 +91,8 @@ void one_side(const ConeChain& chain, const ConeEdges& edges, Index count, const
   }
 }
 
-/// Two vectors of samples at a time, whose ends `load(inside, k, low, high)` gives. Whether one of low is negative.
+/// Processes two vectors of samples at a time, whose ranges `load(inside, k, low, high)` returns. Returns true if any
+/// low is negative.
 template <class D, class Load>
 HWY_INLINE bool both_sides(D d, const ConeChain& chain, const ConeEdges& edges, Index count, const double* weight,
                            double* to, const Load& load) {
@@ -109,7 +110,7 @@ HWY_INLINE bool both_sides(D d, const ConeChain& chain, const ConeEdges& edges, 
     return Side(d, vectors, hn::IfThenElse(lower, low, high), lower);
   };
   for (Index k = 0; k < count; k += 2 * lanes) {
-    // The last vector may be alone: then it is its own partner.
+    // A single last vector is paired with itself.
     const Index next = k + lanes < count ? k + lanes : k;
     const auto first_inside = inside_at(k), second_inside = inside_at(next);
     const Side first = side_at(k, first_inside), second = side_at(next, second_inside);
@@ -130,7 +131,7 @@ bool sides_of_ranges(const ConeChain& chain, const ConeEdges& edges, const ConeS
                     });
 }
 
-/// ConeSpread on vectors.
+/// ConeSpread broadcast to vectors.
 template <class D>
 struct Widening {
   hn::Vec<D> radius, error, limit;
