@@ -3,20 +3,20 @@
 #include "widelimit/base/types.hpp"
 #include "widelimit/engine/enclosure/chain_change.hpp"
 
-/// Calls of ConeDevice for kernels that are enclosed layer by layer.
+/// Arguments of ConeDevice calls for kernels enclosed layer by layer.
 namespace widelimit::cuda {
 
-/// Partial sums of a sum over the support: term i belongs to number i modulo this, and they are added as a binary tree.
+/// Partial sums per sum over the support: term i is added to partial sum i mod cone_parts; a binary tree reduces them.
 constexpr int cone_parts = 256;
 constexpr int cone_tree_depth = 8;
 
-/// A sum that is asked for.
+/// One requested sum: ball and row of weights.
 struct ConeSumView {
   Index ball = 0;
   Index weights = 0;
 };
 
-/// Balls and samples, and what residuals were computed of them.
+/// Balls and samples, with the residuals of all pairs.
 struct ChainPairs {
   ChainView chain;
   Index balls = 0, support = 0;
@@ -26,7 +26,7 @@ struct ChainPairs {
   const double* reach = nullptr;
 };
 
-/// other·value of every pair, as two matrices.
+/// Writes the enclosures of other·value of all pairs as two matrices.
 struct ChainEntryCall {
   ChainPairs pairs;
   double* low = nullptr;

@@ -4,8 +4,8 @@
 #include "widelimit/engine/enclosure/chain_change.hpp"
 #include "widelimit/engine/enclosure/chain_slopes.hpp"
 
-/// One pair of a ball and a sample whose kernel is enclosed layer by layer, for the device and, in tests, for the host.
-/// The arithmetic is that of the processor (widelimit/engine/enclosure).
+/// One pair of a ball and a sample whose kernel is enclosed layer by layer; compiled for the device and, in tests, for
+/// the host. The arithmetic is that of the CPU (widelimit/engine/enclosure).
 /// [docs/theory/certificates-proof.md#other-processors]
 namespace widelimit::cuda {
 
@@ -22,7 +22,7 @@ WIDELIMIT_BOTH inline void write_entry(const ChainEntryCall& call, Index place) 
   call.high[place] = entry.high;
 }
 
-/// Adds sample i to a sum.
+/// Adds the term of sample i to a sum.
 WIDELIMIT_BOTH inline Interval add_enclosed(const ChainSumCall& call, const ConeSumView& asked, Index i,
                                             const Interval& sum) {
   const double weight = call.weights[asked.weights * call.support + i];
@@ -39,7 +39,7 @@ WIDELIMIT_BOTH inline void write_change(const ChainChangeCall& call, Index place
           .change(call.biased);
 }
 
-/// Pair (k, i) of a descent: what it adds to ΣwΘ and to Σw·2∂Θ/∂q/d, and its own slope.
+/// Adds the terms of pair (k, i) of a descent to ΣwΘ and Σw·2∂Θ/∂q/d, and overwrites the pair's entry with its slope.
 struct ChainSlopeSums {
   double value = 0, along = 0;
 };

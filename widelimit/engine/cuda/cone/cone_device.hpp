@@ -6,11 +6,11 @@
 
 #include <cstdint>
 
-/// What certificates ask of a device beside its memory and products. Pointers are to device memory, rows of matrices
-/// follow each other without gaps, all numbers are float64.
+/// Device operations for certificates, beyond memory and products. Pointers refer to device memory, matrices are
+/// contiguous and row-major, all values are float64.
 namespace widelimit::cuda {
 
-/// κ as the device reads it.
+/// Device copy of the chain that defines κ.
 struct ConeChainView {
   const host::ConeLayer* layers = nullptr;
   std::int32_t depth = 0;
@@ -22,14 +22,14 @@ struct ConeRayView {
   double low = 0, high = 0, slope = 0;
 };
 
-/// ConeProfile of engine/cones.hpp.
+/// Device copy of ConeProfile of engine/cones.hpp.
 struct ConeProfileView {
   ConeChainView chain;
   double largest = 0, opposite = 0, lowest = 0, fall_end = 0, growth_begin = 0, lowest_value = 0;
   ConeRayView above, below;
 };
 
-/// ConeBall of engine/cones.hpp, and what ConeEdges of engine/host/cone/cone_extremes.hpp has of it.
+/// Device copy of ConeBall of engine/cones.hpp, with the thresholds of ConeEdges (engine/host/cone/cone_extremes.hpp).
 struct ConeBallView {
   Index point = 0;
   double radius = 0, error = 0, inner = 0, outer = 0, box_error = 0;
@@ -39,7 +39,7 @@ struct ConeBallView {
 
 struct ConeBoundCall {
   ConeProfileView profile;
-  bool exact = true;  ///< bounds of `interval`; else of `paper`
+  bool exact = true;  ///< ConeRule::interval, else ConeRule::paper
   Index support = 0;
   const double* inner = nullptr;
   const double* spread = nullptr;  ///< null: all 1
@@ -78,7 +78,7 @@ struct ConeSlopeCall {
   double* along = nullptr;
 };
 
-/// Of all samples beside `balls` frames, one row of each matrix for each.
+/// Residuals of all samples with respect to `balls` frames; each matrix has one row per frame.
 struct ConeResidualCall {
   const double* directions = nullptr;
   Index support = 0;
@@ -105,7 +105,7 @@ struct ConeRowCall {
   double* rows = nullptr;  ///< support × (features + 1)
 };
 
-/// Each call is finished when it returns.
+/// All calls are synchronous.
 class ConeDevice {
  public:
   virtual ~ConeDevice() = default;

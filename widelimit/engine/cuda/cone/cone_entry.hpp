@@ -7,10 +7,10 @@
 #include <limits>
 #include <numbers>
 
-/// One entry of a certificate's sums, for the device and, in tests, for the host: the formulas of
-/// widelimit/engine/host/cone and widelimit/certificate/cone/entry_bounds.cpp, number by number. Sums, products and
-/// comparisons are those of the processor; whether a product and a sum are fused is left to the compiler, which the
-/// error bounds allow.                                          [docs/theory/certificates-proof.md#other-processors]
+/// One entry of a certificate's sums, compiled for the device and, in tests, for the host: the formulas of
+/// widelimit/engine/host/cone and widelimit/certificate/cone/entry_bounds.cpp for scalars. Sums, products and
+/// comparisons match the CPU; the compiler may fuse a product and a sum, which the error bounds allow.
+/// [docs/theory/certificates-proof.md#other-processors]
 namespace widelimit::cuda {
 
 /// κ(u) and κ'(u).
@@ -18,7 +18,7 @@ struct ConeValue {
   double value = 0, slope = 0;
 };
 
-/// t = 1 − |u|.                                                                       [engine/host/cone/cone-inl.hpp]
+/// Returns κ(u) and, if `sloped`, κ'(u), from u and t = 1 − |u|.                       [engine/host/cone/cone-inl.hpp]
 template <bool sloped>
 WIDELIMIT_BOTH inline ConeValue kappa_of(const ConeChainView& chain, double u, double t) {
   double rho = u, rho_slope = 1;
@@ -60,7 +60,7 @@ WIDELIMIT_BOTH inline double kappa_at(const ConeChainView& chain, double u) {
 constexpr double cone_up = 1 + host::ratio_slack;
 constexpr double cone_down = 1 - host::ratio_slack;
 
-/// a/N moved down or up by more than rounding, also that of 1/N, and into [−1, 1].
+/// Returns a/N moved down (up) by more than the rounding errors of a·(1/N) and 1/N, clamped to [−1, 1].
 WIDELIMIT_BOTH inline double ratio_down(double a, double inverse) {
   const double u = a * inverse;
   return most(-1.0, least(1.0, u * (u > 0 ? cone_down : cone_up)));
@@ -68,13 +68,13 @@ WIDELIMIT_BOTH inline double ratio_down(double a, double inverse) {
 WIDELIMIT_BOTH inline double ratio_up(double a, double inverse) { return -ratio_down(-a, inverse); }
 WIDELIMIT_BOTH inline double safe_inverse(double norm) { return 1 / most(norm, 1e-300); }
 
-/// A range of a, over a ball with its range of N.
+/// A range of a over a ball, whose range of N is [inner, outer].
 struct ConeRange {
   double low, high;
   const ConeBallView& ball;
 };
 
-/// κ is least in [a_low, a_high]/N at the end nearest to its lowest place, or there.
+/// Lower bound of N·κ(a/N) over [a_low, a_high] for fixed N: κ is minimal at the end nearest to its minimum, or there.
 WIDELIMIT_BOTH inline double least_on_row(const ConeProfileView& cone, const ConeRange& range, double norm,
                                           double inverse) {
   const double left = ratio_down(range.low, inverse), right = ratio_up(range.high, inverse);
@@ -83,7 +83,7 @@ WIDELIMIT_BOTH inline double least_on_row(const ConeProfileView& cone, const Con
   return norm * kappa_at(cone.chain, grows ? left : right);
 }
 
-/// Of a_low < 0: IntervalEntryBounds's lowest_below.
+/// Lower bound for a_low < 0; IntervalEntryBounds::lowest_below.
 WIDELIMIT_BOTH inline double least_below(const ConeProfileView& cone, const ConeRange& range) {
   const ConeBallView& ball = range.ball;
   const bool deep = cone.lowest_value < 0;
@@ -96,7 +96,7 @@ WIDELIMIT_BOTH inline double least_below(const ConeProfileView& cone, const Cone
   return least(cone.below.slope * range.low, cone.below.slope * range.high);
 }
 
-/// Ends on the left of 0 that are farther from it than those on the right: high_on_the_left.
+/// Upper bound if the left end is farther from 0 than the right one; IntervalEntryBounds::high_on_the_left.
 WIDELIMIT_BOTH inline double most_on_the_left(const ConeProfileView& cone, const ConeRange& range, double bound) {
   if (range.high < 0) bound = -std::numeric_limits<double>::infinity();
   for (int edge = 0; edge < 2; ++edge) {
@@ -113,8 +113,9 @@ WIDELIMIT_BOTH inline double most_on_the_left(const ConeProfileView& cone, const
   return meeting >= range.ball.inner ? most(bound, meeting * cone.opposite) : bound;
 }
 
-/// Through a_low ≥ 0 from below, or through a_high from above, anything finite where that is negative: both sides share
-/// one κ, so that threads of both signs go together.                  [engine/host/cone/cone_extremes.cpp, side_of]
+/// Lower bound through a_low ≥ 0, or upper bound through a_high (any finite value if a_high < 0). Both cases share one
+/// evaluation of κ, so that threads with weights of either sign do not diverge.
+/// [engine/host/cone/cone_extremes.cpp, Side]
 WIDELIMIT_BOTH inline double interval_side(const ConeProfileView& cone, const ConeRange& range, bool lower) {
   const ConeBallView& ball = range.ball;
   const double a = lower ? range.low : range.high;
@@ -131,14 +132,14 @@ WIDELIMIT_BOTH inline double interval_side(const ConeProfileView& cone, const Co
   return meeting >= ball.inner ? most(bound, meeting * cone.largest) : bound;
 }
 
-/// Not above N·κ(a/N), or not below it, exactly but for rounding.
+/// Lower or upper bound of N·κ(a/N) over the ball, exact up to rounding.
 WIDELIMIT_BOTH inline double interval_bound(const ConeProfileView& cone, const ConeRange& range, bool lower) {
   if (lower && range.low < 0) return least_below(cone, range);
   const double bound = interval_side(cone, range, lower);
   return !lower && -range.low > range.high ? most_on_the_left(cone, range, bound) : bound;
 }
 
-/// EQ Theorem 4.2: a/N between the quotients of the ends, N·κ between products of ends.
+/// EQ Theorem 4.2: bounds a/N by quotients of the ends and N·κ by products of ends.
 WIDELIMIT_BOTH inline double paper_bound(const ConeProfileView& cone, const ConeRange& range, bool lower) {
   const ConeBallView& ball = range.ball;
   const double left = ratio_down(range.low, range.low < 0 ? ball.inner_inverse : ball.outer_inverse);
@@ -150,7 +151,7 @@ WIDELIMIT_BOTH inline double paper_bound(const ConeProfileView& cone, const Cone
   return value * ((value > 0) == lower ? ball.inner : ball.outer);
 }
 
-/// Term i of a sum: weight times bound. A sample without a weight adds nothing.
+/// Adds term i of a sum: weight times bound. Samples with weight 0 are skipped.
 WIDELIMIT_BOTH inline double add_bound(const ConeBoundCall& call, const ConeSumView& asked, Index i, double sum) {
   const double weight = call.weights[asked.weights * call.support + i];
   if (weight == 0) return sum;
@@ -170,10 +171,10 @@ WIDELIMIT_BOTH inline double add_bound(const ConeBoundCall& call, const ConeSumV
   return std::fma(weight, bound, sum);
 }
 
-/// Below, an inner product has lost the digits of 1 − |u|.                             [docs/theory/numerics.md]
+/// Below this value of 1 − |u|, cancellation makes the inner product too inaccurate.  [docs/theory/numerics.md]
 constexpr double least_kept = 0x1p-20;
 
-/// Entry (k, i) itself; 1 − |u| = ½‖x/N ∓ x̂ᵢ‖².
+/// Returns entry (k, i) itself; near |u| = 1 it computes 1 − |u| = ½‖x/N ∓ x̂ᵢ‖².
 WIDELIMIT_BOTH inline double cone_entry(const ConeEntryCall& call, Index k, Index i) {
   const double norm = call.norms[k], length = call.lengths[i];
   const double inverse = norm > 0 ? 1 / norm : 0;
@@ -193,7 +194,7 @@ WIDELIMIT_BOTH inline double cone_entry(const ConeEntryCall& call, Index k, Inde
   return call.exponents[i] != 0 ? std::ldexp(entry, call.exponents[i]) : entry;
 }
 
-/// Pair (k, i) of a descent: what it adds to Σwκ and to Σw(κ − uκ'), and its own slope.
+/// Adds the terms of pair (k, i) of a descent to Σwκ and Σw(κ − uκ'), and overwrites the pair's entry with its slope.
 struct ConeSlopeSums {
   double value = 0, along = 0;
 };
@@ -209,8 +210,8 @@ WIDELIMIT_BOTH inline void add_slope(const ConeSlopeCall& call, Index k, Index i
   entry = weight * kappa.slope;
 }
 
-/// Of ball k: feature j of sample i in ⟨x̂ᵢ, c⟩, where y = x̂ᵢ − tĉ is taken, and feature j in its reach.
-/// [engine/host/residual.hpp]
+/// Residuals of sample i for ball k: add_inner adds feature j of ⟨x̂ᵢ, c⟩, place_of returns t of y = x̂ᵢ − tĉ,
+/// and add_reach adds feature j of the reach. [engine/host/residual.hpp]
 WIDELIMIT_BOTH inline double add_inner(const ConeResidualCall& call, Index k, Index i, Index j, double sum) {
   return std::fma(call.directions[i * call.features + j], call.centre[k * call.features + j], sum);
 }
@@ -221,7 +222,7 @@ WIDELIMIT_BOTH inline double add_reach(const ConeResidualCall& call, Index k, In
   const double y = std::fma(-t, call.unit[k * call.features + j], call.directions[i * call.features + j]);
   return call.euclidean ? std::fma(y, y, sum) : std::fma(std::abs(y), call.half[k * call.features + j], sum);
 }
-/// The fused product leaves one rounding of the difference, relative to it.
+/// Entry j of row i; with a fused multiply-add, the difference has one relative rounding error.
 WIDELIMIT_BOTH inline double residual_entry(const ConeRowCall& call, Index i, Index j) {
   const double t = call.t[i];
   if (j == call.features) return -call.last * t;

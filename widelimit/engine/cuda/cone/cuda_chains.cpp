@@ -7,7 +7,7 @@
 
 namespace widelimit::cuda {
 
-/// Balls and samples on the device, with the residuals of all pairs.
+/// Balls and samples in device memory, with the residuals of all pairs.
 class CudaCones::PlacedBalls {
  public:
   PlacedBalls(const CudaCones& cones, const ChainBalls& balls)
@@ -47,7 +47,7 @@ class CudaCones::PlacedBalls {
   [[nodiscard]] std::size_t count() const { return usize(pairs_.balls * pairs_.support); }
 
  private:
-  /// Rows that follow each other.
+  /// Uploads contiguous rows.
   static DeviceBuffer rows_of(const CudaCones& cones, MatrixView<const double> rows) {
     return cones.copied(std::span(rows.data, usize(rows.rows * rows.cols)));
   }

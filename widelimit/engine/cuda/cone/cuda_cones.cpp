@@ -29,7 +29,7 @@ ConeProfileView profile_view(const ConeProfile& profile, const DeviceBuffer& lay
           .below = ray(profile.ray_below)};
 }
 
-/// With the thresholds of the bounds of `interval`, moved by more than what products and quotients lose.
+/// Includes the thresholds of ConeRule::interval, moved by more than the rounding errors of products and quotients.
 ConeBallView ball_view(const ConeBall& ball, const TouchingRay& ray) {
   constexpr double surely_beyond = 1 + host::ratio_slack, least_norm = 1e-300;
   return {.point = ball.point,
@@ -44,17 +44,17 @@ ConeBallView ball_view(const ConeBall& ball, const TouchingRay& ray) {
           .falls = ray.high * ball.outer * surely_beyond};
 }
 
-/// Rows of squares at a time: half a gibibyte.
+/// Rows per block of `squares`: half a gibibyte.
 Index rows_at_once(Index cols) { return std::max<Index>(256, (Index{1} << 26) / std::max<Index>(1, cols)); }
 
 }  // namespace
 
-/// Whole matrices in float64, whose rows follow each other.
+/// Returns the data of a contiguous float64 matrix; throws Error{usage} for others.
 const double* CudaCones::numbers(const EngineMatrix& a) const {
   if (a.empty()) return nullptr;
   const Array array = array_of(a, *device_);
   if (array.precision != Precision::f64 || (array.stride != array.cols && array.rows > 1)) {
-    fail(Code::usage, "cones read whole matrices in float64");
+    fail(Code::usage, "certificates require contiguous float64 matrices");
   }
   return static_cast<const double*>(array.data);
 }

@@ -8,7 +8,7 @@
 
 namespace widelimit::cuda {
 
-/// Cones on one device. Balls, weights and sums travel; matrices stay.
+/// Cones on one device. Balls, weights and sums are transferred per call; matrices stay on the device.
 class CudaCones final : public Cones {
  public:
   explicit CudaCones(std::shared_ptr<Device> device) : device_(std::move(device)) {}
@@ -40,7 +40,7 @@ class CudaCones final : public Cones {
   }
 
   std::shared_ptr<Device> device_;
-  mutable std::mutex forming_;  ///< rows of squares are the largest scratch: those of one form at a time
+  mutable std::mutex forming_;  ///< serializes `squares`, whose rows are the largest scratch buffer
 };
 
 }  // namespace widelimit::cuda

@@ -7,10 +7,10 @@
 #include <cmath>
 #include <cstdint>
 
-/// Scalar pieces of the passes of layers, for the device and, in tests, for the host.
+/// Scalar building blocks of layer passes, compiled for the device and, in tests, for the host.
 namespace widelimit::cuda {
 
-/// Random(seed, stream).uniform(index).                                                 [widelimit/base/random.cpp]
+/// Returns Random(seed, stream).uniform(index).                                         [widelimit/base/random.cpp]
 WIDELIMIT_BOTH inline double uniform(std::uint64_t seed, std::uint64_t stream, std::uint64_t index) {
   std::uint32_t c0 = static_cast<std::uint32_t>(index);
   std::uint32_t c1 = static_cast<std::uint32_t>(index >> 32);
@@ -32,7 +32,7 @@ WIDELIMIT_BOTH inline double uniform(std::uint64_t seed, std::uint64_t stream, s
   return (static_cast<double>(bits >> 11) + 0.5) * (1.0 / 9007199254740992.0);
 }
 
-/// The position that output (i, j) of a grid reads at place (r, c), or −1.
+/// Returns the position that the output (i, j) of a grid reads at window place (r, c), or −1 for padding.
 WIDELIMIT_BOTH inline int read_at(int output, int place, int n, int stride, int before, bool circular) {
   const int at = output * stride + place - before;
   if (circular) return ((at % n) + n) % n;
@@ -44,7 +44,7 @@ WIDELIMIT_BOTH inline int window_input(const WindowGrid& g, int output, int plac
   return row < 0 || col < 0 ? -1 : row * g.in_width + col;
 }
 
-/// The output that reads a position at a place, or −1: there is at most one, since strides stay within the grid.
+/// Returns the output that reads a position at a window place, or −1. It is unique, since strides stay within the grid.
 WIDELIMIT_BOTH inline int reader_at(int position, int place, int n, int count, int stride, int before, bool circular) {
   int at = position + before - place;
   if (circular) at = ((at % n) + n) % n;

@@ -10,9 +10,9 @@
 
 namespace widelimit::cuda {
 
-/// Layers by passes that a machine runs: a device, or, in tests, the host. The machine has memory by bytes, products,
-/// each(count, pass) for passes of numbers, rows(count, pass) for passes of rows, and scratch(bytes), which belongs to
-/// who has the turn().
+/// Layers built from passes that a machine runs: a device or, in tests, the host. The machine provides memory in bytes,
+/// products, each(count, pass) for elementwise passes, rows(count, pass) for row passes, and scratch(bytes), valid
+/// while the caller holds turn().
 template <std::floating_point T, typename Machine>
 class MachinePasses final : public LayerPasses<T> {
  public:
@@ -47,7 +47,7 @@ class MachinePasses final : public LayerPasses<T> {
   void add_row(T scale, const T* row, Index rows, Index cols, T* to) override {
     machine_.each(rows * cols, AddRow<T>{scale, row, cols, to});
   }
-  /// In segments of rows, as many as leave each thread some hundred, added in their order.
+  /// Sums up to 1024 segments of rows, then adds the partial sums in order.
   void add_column_sums(T factor, const T* from, Index rows, Index cols, T* to) override {
     constexpr Index segment_rows = 256;
     constexpr Index most_segments = 1024;
@@ -142,7 +142,7 @@ class MachinePasses final : public LayerPasses<T> {
   }
 
  private:
-  /// work<V>(packs, from, to) with packs of 16 bytes where these divide the channels, else of one number.
+  /// Calls work<V>(packs, from, to) with packs of 16 bytes if their size divides the channels, else with single values.
   template <typename Work>
   static void by_packs(Index channels, const T* from, T* to, const Work& work) {
     const auto with = [&]<int V>() {

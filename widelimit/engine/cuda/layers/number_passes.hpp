@@ -2,8 +2,7 @@
 
 #include "widelimit/engine/cuda/layers/layer_math.hpp"
 
-/// Passes of LayerPasses that take one number at a time: a device launches them over all numbers, tests run them in a
-/// loop.
+/// Elementwise passes of LayerPasses: a device launches them over all elements, tests run them in a loop.
 namespace widelimit::cuda {
 
 template <typename T>
@@ -51,7 +50,7 @@ struct ActivateSignal {
     back[i] = signal[i] * static_cast<T>(derivative(phi, static_cast<double>(x[i])));
   }
 };
-/// The commonest φ by itself: the others take registers and arithmetic in double.
+/// ReLU separately, since Activate needs more registers and arithmetic in double.
 template <typename T>
 struct Rectify {
   const T* x;
@@ -116,7 +115,7 @@ struct EndStep {
   }
 };
 
-/// P = 1: every pair of samples is one entry.
+/// One position (P = 1): each pair of samples is one entry.
 template <typename T>
 struct AddEntries {
   T w;

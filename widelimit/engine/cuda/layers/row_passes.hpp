@@ -2,8 +2,8 @@
 
 #include "widelimit/engine/cuda/layers/layer_math.hpp"
 
-/// Passes of LayerPasses over rows, whose sums a team of threads shares: rank(), size(), and sum() and largest() over
-/// the team, in a fixed order. On a device a team is a block, in tests one thread.
+/// Row passes of LayerPasses. A team of threads shares the sums of a row through rank(), size(), sum() and largest(),
+/// with a fixed order of summation. A team is a block on a device, and one thread in tests.
 namespace widelimit::cuda {
 
 /// Partial sums of columns over a segment of rows.
@@ -37,7 +37,7 @@ struct AddSegments {
   }
 };
 
-/// Σ (a − b)² of a segment.
+/// Computes Σ (a − b)² over a segment.
 template <typename T>
 struct SegmentDistance {
   const T* a;
@@ -58,8 +58,8 @@ struct SegmentDistance {
   }
 };
 
-/// Mean and 1/σ of a row; 1/σ is 0 where σ is. The largest deviation is taken out before squaring, so that no scale of
-/// x overflows or vanishes.
+/// Mean and 1/σ of a row; 1/σ is 0 if σ = 0. Deviations are scaled by the largest one before squaring, to avoid
+/// overflow and underflow.
 struct RowMoments {
   double mean;
   double inverse;
@@ -165,7 +165,7 @@ struct SoftmaxSignal {
   }
 };
 
-/// Many positions: a team sums the square of entries of one pair of samples.
+/// Several positions: a team sums the P × P block of entries of one pair of samples.
 template <typename T>
 struct AddSquares {
   T w;

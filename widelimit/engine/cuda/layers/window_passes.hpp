@@ -2,12 +2,12 @@
 
 #include "widelimit/engine/cuda/layers/layer_math.hpp"
 
-/// Passes of LayerPasses over windows and positions of images, one number of the result at a time: no two threads write
-/// to one number, and each sums in the order of places.
+/// Passes of LayerPasses over windows and positions of images, one thread per result: no two threads write to the same
+/// element, and each sums in the order of window places.
 namespace widelimit::cuda {
 
-/// A number of an array N × outer × inner × channels. Divisions of 64 bits take some hundred instructions on a device,
-/// more than all else a pass does.
+/// Index into an array N × outer × inner × channels. Uses 32-bit divisions if possible: a 64-bit division takes about a
+/// hundred instructions on a device, more than the rest of a pass.
 struct Place {
   Index sample;
   int outer;
@@ -39,13 +39,13 @@ struct Place {
   }
 };
 
-/// V channels beside each other, read and written as one.
+/// V adjacent channels, loaded and stored as one unit.
 template <typename T, int V>
 struct alignas(V * sizeof(T)) ChannelPack {
   T value[V];
 };
 
-/// `channels` counts packs, here and below.
+/// Here and below, `channels` counts packs.
 template <typename T, int V>
 struct GatherWindows {
   WindowGrid grid;
@@ -59,7 +59,7 @@ struct GatherWindows {
         from < 0 ? ChannelPack<T, V>{} : x[(to.sample * grid.in_height * grid.in_width + from) * channels + to.channel];
   }
 };
-/// Sums over the places of windows that see a position, so that no two threads write to one number.
+/// Gathers over all windows that contain a position, so that no two threads write to the same element.
 template <typename T, int V>
 struct ScatterWindows {
   WindowGrid grid;
@@ -118,7 +118,7 @@ struct PoolSumSignal {
   }
 };
 
-/// The first place of a window where an image is largest.
+/// Returns the first place of a window where the image has its maximum, or −1 for a window of padding only.
 template <typename T>
 WIDELIMIT_BOTH int largest_place(const WindowGrid& grid, const T* image, Index channels, Index channel, int output) {
   int best = -1;

@@ -8,7 +8,7 @@ namespace widelimit::cuda {
 
 namespace {
 
-/// Tags by halves, or the unit vectors of places channel by channel.
+/// Appends tags (low halves, then high halves), or the unit vectors of the places, channel by channel.
 void add_input(const cpu::GraphInput& input, UnitRecord& record) {
   record.begin_weights(0);
   record.begin_lists(0);

@@ -12,10 +12,10 @@ namespace widelimit::cuda {
 
 namespace {
 
-/// Images whose traces are alive at once.
+/// Images whose traces are kept in memory at once.
 constexpr Index images_of_a_unit = 256;
 
-/// Weights of the places before a pooling in those after it: scale·r/r_after, by features r/R and R/r_after.
+/// Appends the pooling weights of each place after: scale·r/r_after, from the features r/R and R/r_after.
 void add_pooling(const Step& step, const cpu::Features& features, UnitRecord& record) {
   const auto windows = cpu::window_sources(step);
   const auto after = usize(step.after.positions());
@@ -33,7 +33,7 @@ void add_pooling(const Step& step, const cpu::Features& features, UnitRecord& re
   record.lists.insert(record.lists.end(), places.begin(), places.end());
 }
 
-/// ζ(p, k)·r_k/r_p,after, column by column.
+/// Appends ζ(p, k)·r_k/r_p,after in column-major order.
 void add_attention(const Matrix<double>& zeta, const cpu::Features& features, UnitRecord& record) {
   for (Index k = 0; k < zeta.cols(); ++k) {
     for (Index p = 0; p < zeta.rows(); ++p) {
@@ -42,8 +42,8 @@ void add_attention(const Matrix<double>& zeta, const cpu::Features& features, Un
   }
 }
 
-/// Positions of images divided by their norms, and their variances. Vectors are images of one position, and may be
-/// sparse.
+/// Writes image positions divided by their norms to `unit`; returns their variances. Vectors are images with one
+/// position, and may be sparse.
 cpu::Variances load_positions(const Recipe& recipe, const SampleView& x, int threads, MatrixView<double> unit) {
   if (!recipe.on_vectors()) return cpu::normalise_rows(x, recipe.input.channels, unit, threads);
   cpu::UnitRows<double> rows;
@@ -143,7 +143,7 @@ std::size_t loaded_image_bytes(const Recipe& recipe) {
     if (step.op == Op::attend) numbers += usize(before * before);
     if (step.op == Op::pool) numbers += 2 * usize(step.after.positions() * step.size.positions());
   }
-  return 3 * numbers * sizeof(double);  // records, all of them together, and beside them what is being made
+  return 3 * numbers * sizeof(double);  // records, their concatenation, and temporaries
 }
 
 }  // namespace widelimit::cuda

@@ -13,16 +13,16 @@ namespace widelimit::cuda {
 
 namespace {
 
-/// Of one chunk: a second or less.
+/// Limits of one chunk, which takes at most about a second.
 constexpr Index most_pairs = 1 << 16;
 constexpr std::int64_t most_values = std::int64_t{1} << 24;
 
-/// Pairs whose states take about as much are launched together: the less a team takes, the more run at once. Pairs
-/// beyond the last class, or beyond what a team has, go pass by pass.
+/// Size classes of pair states: pairs of one class are launched together, since smaller states allow more concurrent
+/// teams. Pairs beyond the last class, or beyond the memory of a team, are processed pass by pass.
 constexpr std::array<std::int64_t, 8> team_classes{1 << 11, 1 << 12, 1 << 13, 1 << 14,
                                                    1 << 15, 1 << 16, 1 << 17, 1 << 18};
 
-/// Units that have samples in a range.
+/// Returns the units that have samples in a range.
 Range units_of(const LoadedPlaces& x, Range samples) {
   if (x.first_sample.empty() || samples.size() == 0) return samples;
   const auto unit = [&](Index sample) {
@@ -37,7 +37,7 @@ Range samples_of(const LoadedPlaces& x, Index unit, Range samples) {
           std::min<Index>(samples.end, x.first_sample[usize(unit) + 1])};
 }
 
-/// Samples of the largest unit.
+/// Returns the largest number of samples of a unit.
 std::int32_t most_samples(const LoadedPlaces& x) {
   std::int32_t most = 1;
   for (std::size_t u = 0; u + 1 < x.first_sample.size(); ++u) {
@@ -52,7 +52,7 @@ PlaceSamples samples_view(const LoadedPlaces& x) {
 
 }  // namespace
 
-/// Pairs that are computed together, in the order of their classes.
+/// Pairs computed together, sorted by size class.
 struct PlaceFill::Chunk {
   struct Class {
     std::int32_t begin = 0, end = 0;
@@ -62,13 +62,13 @@ struct PlaceFill::Chunk {
   std::vector<std::int64_t> memory_at;
   std::vector<std::int64_t> values_at;
   std::vector<Class> teams;
-  Class rest;                          ///< pass by pass; bytes: of all of them
-  std::vector<std::int64_t> elements;  ///< that each pass leaves of the largest of these
+  Class rest;                          ///< processed pass by pass; bytes: total
+  std::vector<std::int64_t> elements;  ///< of each pass: maximum number of results per pair in `rest`
   std::int64_t values = 0;
   Index entries = 0;
 };
 
-/// The pairs of a matrix, chunk by chunk.
+/// Splits the pairs of a matrix into chunks.
 class PlaceFill::Chunks {
  public:
   Chunks(const PlaceFill& fill, const LoadedPlaces& x1, Range rows, const LoadedPlaces& x2, Range cols, bool symmetric)
@@ -84,7 +84,7 @@ class PlaceFill::Chunks {
         i_(units_.begin),
         j_(first_col()) {}
 
-  /// None at the end.
+  /// Returns the next chunk; empty at the end.
   Chunk next() {
     std::array<std::vector<UnitPair>, team_classes.size() + 1> sorted;
     std::array<std::int64_t, team_classes.size()> largest{};
@@ -124,9 +124,9 @@ class PlaceFill::Chunks {
  private:
   [[nodiscard]] Index first_col() const {
     if (!symmetric_) return col_units_.begin;
-    return i_ + (x1_.first_sample.empty() ? 1 : 0);  // a graph holds pairs of its own nodes
+    return i_ + (x1_.first_sample.empty() ? 1 : 0);  // with node samples, a graph also pairs with itself
   }
-  /// Of the matrix, that the pair at hand gives.
+  /// Number of matrix entries that the current pair of units yields.
   [[nodiscard]] Index entries() const {
     const Index rows = samples_of(x1_, i_, rows_).size();
     const Index cols = samples_of(x2_, j_, cols_).size();
@@ -169,7 +169,7 @@ class PlaceFill::Chunks {
   Index i_, j_;
 };
 
-/// Memory for one chunk, kept for the next.
+/// Buffers of one chunk, reused by the next.
 struct PlaceFill::Scratch {
   struct Growing {
     DeviceBuffer buffer;

@@ -6,17 +6,17 @@
 
 namespace widelimit::cuda {
 
-/// A recipe in device memory, and the matrices that it fills.
+/// A recipe in device memory, with the call that fills matrices.
 class PlaceFill {
  public:
-  /// `scratch_bytes`: of the states of pairs that no team keeps, for the length of a call.
+  /// `scratch_bytes`: limit on the states of pairs processed pass by pass, allocated per call.
   PlaceFill(std::shared_ptr<Device> device, const Recipe& recipe, LoweredPlaces lowered,
             std::size_t scratch_bytes = std::size_t{2} << 30);
 
   [[nodiscard]] const LoweredPlaces& lowered() const { return lowered_; }
-  /// outputs[s](i − rows.begin, j − cols.begin) = output s of samples i of x1 and j of x2. Where `symmetric`, x1 and x2
-  /// are the same and so are the ranges: pairs i < j are computed and mirrored, and the diagonal is written.
-  /// `after` is called with the number of pairs done; it stops by throwing.
+  /// outputs[s](i − rows.begin, j − cols.begin) = output s of samples i of x1 and j of x2. If `symmetric`, x1 and x2
+  /// are the same and so are the ranges: computes pairs i < j, mirrors them and writes the diagonal. Calls `after` with
+  /// the number of finished pairs; `after` throws to stop the work.
   void fill(const LoadedPlaces& x1, Range rows, const LoadedPlaces& x2, Range cols, bool symmetric,
             std::span<const PlaneOutput> outputs, const std::function<void(Index pairs)>& after) const;
 

@@ -13,7 +13,7 @@ namespace {
 
 using Levels = LoweredPlaces::Levels;
 
-/// Grids by their number of positions.
+/// Levels of an image network: distinct grid sizes in ascending order of positions.
 void set_image_levels(const Recipe& recipe, LoweredPlaces& lowered) {
   std::vector<Index>& positions = lowered.positions;
   positions.push_back(recipe.input.positions());
@@ -35,7 +35,7 @@ void set_image_levels(const Recipe& recipe, LoweredPlaces& lowered) {
   lowered.level_count = static_cast<std::int32_t>(positions.size());
 }
 
-/// The whole graph, then rounds of colours.
+/// Levels of a graph network: the whole graph, then rounds of colour refinement.
 void set_graph_levels(const Recipe& recipe, LoweredPlaces& lowered) {
   static_assert(cpu::whole_graph == -1);
   const auto level = [](Index rounds) { return static_cast<std::int32_t>(rounds + 1); };
@@ -47,8 +47,8 @@ void set_graph_levels(const Recipe& recipe, LoweredPlaces& lowered) {
   lowered.level_count = level(program.rounds) + 1;
 }
 
-/// Writes the passes of a recipe and gives states to buffers. A state that two branches share is one buffer until one
-/// of them changes it.
+/// Emits the passes of a recipe and allocates buffers for states. A state shared by two branches has one buffer until
+/// one of the branches modifies it.
 class Builder {
  public:
   Builder(const Recipe& recipe, LoweredPlaces& lowered) : recipe_(recipe), lowered_(lowered) {
@@ -107,7 +107,7 @@ class Builder {
 
   static std::int32_t entry(std::size_t k) { return static_cast<std::int32_t>(k) + 1; }
 
-  /// A buffer that no state is in, large enough from now on.
+  /// Returns a free buffer, enlarged to hold `extent`.
   std::int32_t acquire(const PlaceExtent& extent) {
     std::size_t b = 1;
     while (b < users_.size() && (users_[b] > 0 || lowered_.buffers[b].equal != extent.equal)) ++b;
@@ -130,7 +130,7 @@ class Builder {
     --users_[usize(state.buffer)];
     return state;
   }
-  /// Ends a pass that leaves a new state.
+  /// Appends a pass that produces a new state.
   void put(PlacePass pass, const PlaceExtent& after) {
     pass.after = after;
     pass.target = acquire(after);
@@ -154,7 +154,7 @@ class Builder {
     for (const auto& tap : sources) {
       for (const Index place : tap) lowered_.taps.push_back(static_cast<std::int32_t>(place));
     }
-    stack_.pop_back();  // its buffer is read while the next is written
+    stack_.pop_back();  // its buffer stays in use while the target is written
     put(pass, {level, level, state.extent.equal || flattens});
     --users_[usize(state.buffer)];
   }
@@ -177,7 +177,7 @@ class Builder {
     put(cols, {level, level, equal});
   }
 
-  /// Brings the state at the top to the places after a join.
+  /// Refines the top state to the places after a join.
   void refine(std::size_t k) {
     if (stack_.back().extent.rows != lowered_.levels[k].after) {
       combine(k, lowered_.levels[k].after, stack_.back().extent.equal, false);
@@ -249,7 +249,7 @@ class Builder {
   const Recipe& recipe_;
   LoweredPlaces& lowered_;
   std::vector<State> stack_;
-  std::vector<std::int32_t> users_;  ///< states in each buffer
+  std::vector<std::int32_t> users_;  ///< number of states in each buffer
 };
 
 }  // namespace

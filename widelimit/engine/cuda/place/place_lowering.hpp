@@ -7,25 +7,26 @@
 
 namespace widelimit::cuda {
 
-/// A recipe on images or graphs as passes over pairs of places.
+/// A recipe on images or graphs, lowered to passes over pairs of places.
 struct LoweredPlaces {
   std::vector<PlacePass> passes;
   std::vector<DenseStep> steps;
   std::vector<double> constants;
   std::vector<std::int32_t> taps;
   std::vector<PlaceExtent> buffers;
-  /// Of each step of the recipe: levels of the state that it reads, of the state that a join adds it to, and after.
+  /// Levels of each step of the recipe: of the state it reads, of the state a join adds to it, and of the result.
   struct Levels {
     std::int32_t before = 0, beneath = 0, after = 0;
   };
   std::vector<Levels> levels;
   std::int32_t input_level = 0;
   std::int32_t level_count = 1;
-  std::vector<Index> positions;  ///< images: of each level
+  std::vector<Index> positions;  ///< images: number of positions of each level
   Precision arithmetic = Precision::f64;
 };
 
-/// In float where the processor's networks on vectors are, else in double. [runs_in_float, engine/cpu/vector/apply.hpp]
+/// Lowers a recipe; the arithmetic is float if the CPU computes it in float on vectors.
+/// [runs_in_float, engine/cpu/vector/apply.hpp]
 [[nodiscard]] LoweredPlaces lower_places(const Recipe& recipe, Precision precision);
 
 }  // namespace widelimit::cuda

@@ -10,7 +10,7 @@ namespace widelimit::cuda {
 
 namespace {
 
-/// Images or graphs, and what fills matrices with their pairs.
+/// Images or graphs in device memory, with the object that fills matrices with their pairs.
 class PlaceLoaded final : public DeviceLoaded {
  public:
   PlaceLoaded(std::unique_ptr<const PlaceFill> fill, LoadedPlaces loaded)
@@ -67,7 +67,7 @@ class PlacePath final : public Path {
   [[nodiscard]] std::size_t loaded_bytes(const SampleView& x) const override {
     return recipe_.input.nodes ? loaded_graph_bytes(recipe_, x) : loaded_image_bytes(recipe_);
   }
-  /// Some tenths of a second; nodes come by whole graphs.
+  /// Tile edges that take some tenths of a second; tiles of node samples consist of whole graphs.
   [[nodiscard]] Index tile_edge() const override {
     if (recipe_.input.nodes) return recipe_.at_nodes() ? nodes_edge : graphs_edge;
     return recipe_.all_pairs ? pooled_edge : equal_edge;

@@ -3,11 +3,11 @@
 #include "widelimit/engine/cuda/place/place_program.hpp"
 #include "widelimit/engine/cuda/plugin/dense_run.hpp"
 
-/// One pair of places in one pass, for the device and, in tests, for the host. No sum is shared between threads, so
-/// that bits depend on the pair of units alone.
+/// One pair of places in one pass; compiled for the device and, in tests, for the host. No sum is split across threads,
+/// so the bits depend only on the pair of units.
 namespace widelimit::cuda {
 
-/// One state of a pair: ρ, t, θ_0, … of `size` pairs of places each; what `rows` leaves has no t.
+/// One state of a pair: arrays ρ, t, θ_0, … over `size` pairs of places; the result of `rows` has no t.
 template <typename T>
 struct PlaceState {
   T* values = nullptr;
@@ -25,7 +25,7 @@ struct PlaceState {
   return extent.equal ? rows[extent.rows] : std::int64_t{rows[extent.rows]} * cols[extent.cols];
 }
 
-/// Bytes of the first `count` buffers of a pair. Buffer 0 is in double: between two sums nothing is rounded.
+/// Returns the bytes of the first `count` buffers of a pair. Buffer 0 is double, to avoid rounding between two sums.
 template <typename T>
 [[nodiscard]] WIDELIMIT_BOTH inline std::int64_t buffer_bytes(const PlaceExtent* buffers, std::int32_t count,
                                                               std::int32_t channels, const std::int32_t* rows,
@@ -43,14 +43,14 @@ template <typename T>
 /// A pair of units in a pass.
 template <typename T>
 struct PlacePair {
-  std::int32_t number;  ///< among the pairs of the call
+  std::int32_t number;  ///< index among the pairs of the call
   const PlaceEntry* first;
   const PlaceEntry* second;
   const std::int32_t* first_places;
   const std::int32_t* second_places;
   PlaceState<T> source, other, target;
   PlaceState<double> half;
-  std::int64_t elements;  ///< that the pass leaves
+  std::int64_t elements;  ///< number of results of the pass
 };
 
 template <typename T>
@@ -78,21 +78,21 @@ template <typename T>
   return pair;
 }
 
-/// ρ with the digits of t.
+/// Returns ρ, computed from t near |ρ| = 1, where t is more accurate.
 template <typename T>
 [[nodiscard]] WIDELIMIT_BOTH inline double full_correlation(T rho, T t) {
   if constexpr (sizeof(T) == sizeof(double)) return rho;
   return t < T(0.5) ? std::copysign(1.0 - static_cast<double>(t), static_cast<double>(rho)) : static_cast<double>(rho);
 }
 
-/// ρ and C of the tangents as they are summed.
+/// Partial sums of ρ and C tangent channels.
 template <int C>
 struct PlaceSums {
   double rho = 0;
   double theta[C] = {};
 };
 
-/// Adds weight times the element `at` of a state.
+/// Adds weight times element `at` of a state.
 template <typename T, int C>
 WIDELIMIT_BOTH inline void add_element(const PlaceState<T>& state, std::int64_t at, double weight, int first_channel,
                                        int channels, PlaceSums<C>& sums) {
@@ -136,7 +136,7 @@ template <typename T, int C>
   return sums;
 }
 
-/// add(place before, weight) for what a place takes of the places before.
+/// Calls add(source place, weight) for each source of a place.
 template <class Add>
 WIDELIMIT_BOTH inline void each_source(const PlaceUnits& units, const PlaceEntry& entry, bool dense,
                                        std::int32_t before, std::int32_t after, std::int32_t place, const Add& add) {
@@ -150,7 +150,7 @@ WIDELIMIT_BOTH inline void each_source(const PlaceUnits& units, const PlaceEntry
   for (std::int32_t e = starts[place]; e < starts[place + 1]; ++e) add(places[e], weights[e]);
 }
 
-/// ρ and 1 − |ρ| of the inputs at two places.
+/// Returns ρ and 1 − |ρ| of the inputs at two places.
 template <typename T>
 [[nodiscard]] WIDELIMIT_BOTH inline Moved<double> input_correlation(const PlaceCall& call, const PlacePair<T>& pair,
                                                                     const PlacePass& pass, std::int32_t p,
@@ -201,8 +201,8 @@ struct PlaceElement {
   T theta[C] = {};
 };
 
-/// `mixed`: the sum is over pairs of different places, whose ρ is rounded to T: what that leaves of 1 − |ρ| counts as
-/// 0.
+/// `mixed`: the sum runs over pairs of different places, whose ρ is rounded to T; values of 1 − |ρ| below the rounding
+/// error are set to 0.
 template <typename T, int C>
 WIDELIMIT_BOTH inline void set_correlation(const PlaceSums<C>& sums, bool mixed, PlaceElement<T, C>& element) {
   Moved<double> found = correlation(sums.rho, 0.0);
@@ -225,7 +225,7 @@ template <typename T, int C>
   return element;
 }
 
-/// What a pass other than `rows` gathers for one pair of places.
+/// Returns the state that a pass other than `rows` gathers for one pair of places.
 template <typename T, int C>
 [[nodiscard]] WIDELIMIT_BOTH inline PlaceElement<T, C> gathered(const PlaceCall& call, const PlacePass& pass,
                                                                 const PlacePair<T>& pair, std::int32_t p,
@@ -267,7 +267,7 @@ template <typename T, int C>
   }
 }
 
-/// ρ·r·r' and θ_m·r·r' to the outputs of an emit step.
+/// Writes ρ·r·r' and θ_m·r·r' to the outputs of an emit step.
 template <typename T, int C>
 WIDELIMIT_BOTH inline void emit_element(const PlaceCall& call, const DenseStep& step, const PlacePair<T>& pair,
                                         std::int32_t p, std::int32_t q, std::int64_t at, int first_channel,
@@ -284,7 +284,7 @@ WIDELIMIT_BOTH inline void emit_element(const PlaceCall& call, const DenseStep& 
   }
 }
 
-/// What a step makes of one pair of places; a series has as many coefficients as its unit.
+/// Applies a pointwise step to one pair of places; the number of series coefficients depends on the unit.
 template <typename T>
 [[nodiscard]] WIDELIMIT_BOTH inline Moved<T> moved_alone(const PlaceCall& call, const PlacePass& pass,
                                                          const PlacePair<T>& pair, const DenseStep& step,
@@ -298,7 +298,7 @@ template <typename T>
   return any_step(series, call, f, rho, t);
 }
 
-/// The steps of a pass that treat each pair of places alone.
+/// Applies the pointwise steps of a pass to one pair of places.
 template <typename T, int C>
 WIDELIMIT_BOTH inline void run_alone(const PlaceCall& call, const PlacePass& pass, const PlacePair<T>& pair,
                                      std::int32_t p, std::int32_t q, std::int64_t at, int first_channel,
@@ -320,7 +320,7 @@ WIDELIMIT_BOTH inline void run_alone(const PlaceCall& call, const PlacePass& pas
   }
 }
 
-/// Element `at` of what a pass leaves, C tangents at a time. ρ and t are written last: the state may be its own source.
+/// Computes element `at` of a pass, C tangents at a time. Writes ρ and t last, since source and target may alias.
 template <typename T, int C>
 WIDELIMIT_BOTH inline void run_place(const PlaceCall& call, const PlacePass& pass, const PlacePair<T>& pair,
                                      std::int64_t at) {
@@ -356,7 +356,7 @@ WIDELIMIT_BOTH inline void run_place(const PlaceCall& call, const PlacePass& pas
   }
 }
 
-/// Entry (a, b) of the samples of pair k; its code, row and column, where it leaves the range, else the largest number.
+/// Writes entry (a, b) of the samples of pair k. Returns row and column as a code if it overflows, else place_in_range.
 constexpr unsigned long long place_in_range = ~0ULL;
 template <typename Out>
 [[nodiscard]] WIDELIMIT_BOTH inline unsigned long long write_place(const PlaceWrite& write, std::int32_t k,

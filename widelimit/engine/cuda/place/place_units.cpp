@@ -4,7 +4,7 @@ namespace widelimit::cuda {
 
 namespace {
 
-/// The arrays of all records, one after the other.
+/// Uploads the concatenated arrays of all records.
 template <typename T>
 DeviceBuffer gathered(const std::shared_ptr<Device>& device, const std::vector<UnitRecord>& records,
                       std::vector<double> UnitRecord::*array) {

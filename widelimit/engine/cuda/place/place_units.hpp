@@ -6,25 +6,25 @@
 
 #include <functional>
 
-/// Images and graphs as the passes over their places read them.
+/// Images and graphs in the format read by passes over places.
 namespace widelimit::cuda {
 
-/// What belongs to one unit, places in its own arrays.
+/// Data of one unit, with offsets into its own arrays.
 struct UnitRecord {
   std::vector<PlaceEntry> entries;
-  std::vector<std::int32_t> places;  ///< by level
+  std::vector<std::int32_t> places;  ///< number of places of each level
   std::vector<double> features;
   std::vector<double> weights;
   std::vector<std::int32_t> lists;
 
-  /// Entry `k` has these features of `count` places.
+  /// Appends the features of `count` places as entry `k`.
   void add_features(std::size_t k, const cpu::Features& from, Index count);
-  /// The next weights or lists belong to entry `k`.
+  /// Marks the start of the weights or lists of entry `k`.
   void begin_weights(std::size_t k) { entries[k].weights = std::ssize(weights); }
   void begin_lists(std::size_t k) { entries[k].lists = std::ssize(lists); }
 };
 
-/// Many units in device memory.
+/// The units of a data set in device memory.
 class DeviceUnits {
  public:
   DeviceUnits() = default;
@@ -32,7 +32,7 @@ class DeviceUnits {
 
   [[nodiscard]] Index count() const { return count_; }
   [[nodiscard]] PlaceUnits view() const;
-  /// Of a unit, by level.
+  /// Number of places of a unit for each level, in host memory.
   [[nodiscard]] const std::int32_t* places(Index unit) const { return host_places_.data() + unit * levels_; }
 
  private:
@@ -42,16 +42,16 @@ class DeviceUnits {
   DeviceBuffer entries_, places_, features_, weights_, lists_;
 };
 
-/// Units with their samples, and what the samples are with themselves.
+/// Units with their samples and the diagonal values k(x, x).
 struct LoadedPlaces {
   DeviceUnits units;
   Index samples = 0;
   bool tagged = false;  ///< nodes have tags, not features
-  /// Where samples are nodes: the first of each unit, one more than there are units, and the place of each in its unit.
+  /// Only if samples are nodes: first sample of each unit (units + 1 values), and the place of each sample in its unit.
   std::vector<std::int32_t> first_sample, place;
   DeviceBuffer device_first_sample, device_place;
   Matrix<double> diagonal;  ///< outputs × samples
-  double error = 0;         ///< of quadrature
+  double error = 0;         ///< quadrature error
 };
 
 using AfterSamples = std::function<void(Index done)>;
@@ -62,7 +62,7 @@ using AfterSamples = std::function<void(Index done)>;
                                        const LoweredPlaces& lowered, const GraphView& samples, Precision precision,
                                        int threads, const AfterSamples& after);
 
-/// Bounds on what these take for one sample, on the host while they work.
+/// Upper bounds on host memory per sample while loading.
 [[nodiscard]] std::size_t loaded_image_bytes(const Recipe& recipe);
 [[nodiscard]] std::size_t loaded_graph_bytes(const Recipe& recipe, const SampleView& x);
 

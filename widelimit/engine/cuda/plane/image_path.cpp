@@ -8,7 +8,7 @@ namespace widelimit::cuda {
 
 namespace {
 
-/// Images, and the path that fills with them.
+/// Images in device memory, with the path that fills matrices with their pairs.
 class ImageLoaded final : public DeviceLoaded {
  public:
   ImageLoaded(std::shared_ptr<Device> device, std::unique_ptr<const PlanePath> path, PlaneImages images)
@@ -48,7 +48,7 @@ class ImageLoaded final : public DeviceLoaded {
   std::unique_ptr<const PlanePath> path_;
   PlaneImages images_;
   mutable std::mutex guard_;
-  mutable Matrix<double> diagonal_;  ///< outputs × n, from the first time it is asked for
+  mutable Matrix<double> diagonal_;  ///< outputs × n, computed on first use
 };
 
 class ImagePath final : public Path {
@@ -72,10 +72,10 @@ class ImagePath final : public Path {
   [[nodiscard]] Index tile_edge() const override { return recipe_.all_pairs ? pooled_edge : equal_edge; }
 
  private:
-  /// Some tenths of a second: all pairs of positions, or equal positions alone.
+  /// Tile edges that take some tenths of a second: all pairs of positions, or equal positions only.
   static constexpr Index pooled_edge = 128;
   static constexpr Index equal_edge = 512;
-  /// What lies between two stages: no more of a small device than this part of what is free.
+  /// Limits of the buffers between two stages, in bytes and as a fraction of the free device memory.
   static constexpr std::size_t most_scratch = std::size_t{2} << 30;
   static constexpr std::size_t scratch_share = 8;
 

@@ -4,20 +4,19 @@
 
 namespace widelimit::cuda {
 
-/// A matrix that results are written to, in device memory.
+/// An output matrix in device memory.
 struct PlaneOutput {
   void* data = nullptr;
   std::int64_t stride = 0;
   Precision precision = Precision::f64;
 };
 
-/// What planes ask of a device beside its memory. Launches may return before they are done; copies of the device wait
-/// for them.
+/// Device operations for planes, beyond memory. Launches may be asynchronous; copies of the device wait for them.
 class PlaneDevice {
  public:
   virtual ~PlaneDevice() = default;
-  /// Shared memory of a block, in bytes, for the stacks of register_stack.hpp and PackedStack; 0 on a device without
-  /// them, where all stages go to run_stage.
+  /// Shared memory per block in bytes that the stacks of register_stack.hpp and PackedStack may use; 0 if the device
+  /// has no such kernels, in which case all stages use run_stage.
   [[nodiscard]] virtual int register_memory() const = 0;
 
   // register_stack.hpp
@@ -32,9 +31,8 @@ class PlaneDevice {
   // plane_stage.hpp
   virtual void run_stage(const PlaneStageCall& call, Precision arithmetic) = 0;
   virtual void run_packed(const PlaneStageCall& call, const PackedStack& stack) = 0;
-  /// Entry (i − row, j − col) of `to` becomes values[k] for pair k = (i, j). Where `mirrored`, only pairs i < j count,
-  /// and their mirror images are written too.
-  /// Returns the first k whose value is not finite in the precision of `to`, or −1.
+  /// Writes values[k] to entry (i − row, j − col) of `to` for pair k = (i, j). If `mirrored`, writes only pairs i < j,
+  /// and their mirror images. Returns the first k whose value is not finite in the precision of `to`, or −1.
   [[nodiscard]] virtual int write(const double* values, const ImagePair* pairs, int count, int row, int col,
                                   bool mirrored, const PlaneOutput& to) = 0;
 };

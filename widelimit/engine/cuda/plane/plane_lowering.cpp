@@ -21,7 +21,7 @@ using cpu::StageEnd;
 
 PlaneExtent extent(Grid grid) { return {grid.height, grid.width}; }
 
-/// 1 − |ρ| below this is rounding, as on the processor. [plane_runner.cpp]
+/// Threshold below which 1 − |ρ| is rounding error, as on the CPU. [plane_runner.cpp]
 double rounding_of(const PlaneOp& op, Precision precision) {
   const double taps = op.window ? static_cast<double>(op.window->size.height + op.window->size.width) : 2.0;
   const double ulps = 6 + 0.5 * (taps - 2) + std::sqrt(static_cast<double>(op.products));
@@ -43,7 +43,7 @@ void set_window(const Step& window, PlaneStep& step) {
   step.square = is_square(window);
 }
 
-/// Numbers of one image that a step reads beside gain, constant and factor of Θ.
+/// Number of values per position that a step reads, besides gain, constant and factor of Θ.
 int feature_rows(const PlaneOp& op) {
   if (op.main.op == Op::dual) return 2;
   return op.main.op == Op::layer_norm ? 1 : 0;
@@ -72,7 +72,7 @@ std::optional<PlaneStepKind> kind_of(const PlaneOp& op) {
   }
 }
 
-/// The step of an operation, its place in records not yet known.
+/// Converts an operation to a step; the caller sets its offsets in records.
 PlaneStep step_of(const PlaneOp& op, PlaneStepKind kind, Precision precision) {
   PlaneStep step;
   step.kind = kind;
@@ -115,7 +115,7 @@ std::optional<RegisterReadout> register_readout(const PlaneStage& stage) {
   return halves ? std::optional(RegisterReadout::pool) : std::nullopt;
 }
 
-/// The first stage as a stack for registers, and by what its state is smaller than Σ/(R R') of the inputs.
+/// The first stage as a register stack, and the factor by which its state is smaller than Σ/(R R') of the inputs.
 struct StackInRegisters {
   RegisterStack stack;
   RegisterReadout readout;
@@ -146,11 +146,11 @@ std::optional<StackInRegisters> stack_in_registers(const Recipe& recipe, const P
     if (l % register_rescale_period == register_rescale_period - 1) result.scale /= register_rescale;
   }
   if (!fits_shared_memory(stack, *readout, shared_memory)) return std::nullopt;
-  if (!(result.scale > 1e-25 && result.scale < 1e25)) return std::nullopt;  // it is rounded to float
+  if (!(result.scale > 1e-25 && result.scale < 1e25)) return std::nullopt;  // stored as float
   return result;
 }
 
-/// A later or smaller stage as one whose planes are packed.
+/// Returns a stage as a packed stack if its kernels support it.
 std::optional<PackedStack> packed_stack(const Recipe& recipe, const PlaneStage& stage, int shared_memory) {
   const bool fits = stage.begin == Grid{8, 8} || stage.begin == Grid{16, 16};
   const bool all = stage.ending == StageEnd::pool || (stage.ending == StageEnd::total && stage.last.op == Op::pool);
@@ -183,7 +183,7 @@ class Lowering {
     result.input_channels = static_cast<std::int32_t>(recipe.input.channels);
     result.outputs = static_cast<std::int32_t>(recipe.outputs);
     if (result.program.depth + 1 > static_cast<std::size_t>(most_plane_levels)) {
-      result.obstacle = fmt::format("{} residual branches inside each other", result.program.depth - 1);
+      result.obstacle = fmt::format("{} nested residual branches", result.program.depth - 1);
     }
   }
 
@@ -275,7 +275,7 @@ class Lowering {
   LoweredPlanes& result_;
 };
 
-/// Copies the numbers of 16 images to their records.
+/// Copies the values of a group of 16 images to their records.
 template <typename T>
 class RecordWriter {
  public:
@@ -304,7 +304,7 @@ class RecordWriter {
     }
   }
 
-  /// Channel c of all positions as a table of 32×32.
+  /// Writes each channel as a 32 × 32 table of positions.
   void write_tables(Index lane, float* tables) const {
     const RegisterStack& stack = *lowered_.registers;
     for (Index c = 0; c < stack.channels; ++c) {
@@ -316,7 +316,7 @@ class RecordWriter {
     }
   }
 
-  /// The state of a packed stage is larger by π/h for each layer before, h the factor of Θ.
+  /// Writes the tables of a packed stage, whose state is larger by π/h per preceding layer; h is the factor of Θ.
   static void write_packed(const LoweredStage& stage, const std::vector<cpu::OpTrace>& ops, Index lane, T* record) {
     const Index positions = Index{stage.begin.height} * stage.begin.width;
     double growth = 1;

@@ -26,11 +26,11 @@ struct LoweredStage {
   std::optional<PackedStack> packed;
 
   [[nodiscard]] std::int64_t planes() const { return static_cast<std::int64_t>(dy.size() * dx.size()); }
-  /// Sums that it leaves for each pair.
+  /// Number of sums per pair that the stage outputs.
   [[nodiscard]] std::int64_t sum_count() const { return packed ? 1 : planes(); }
 };
 
-/// A recipe for the planes of a device. The first stage is left out where `registers` does it.
+/// A recipe lowered to planes. `stages` omits the first stage if `registers` is set.
 struct LoweredPlanes {
   cpu::PlaneProgram program;
   std::vector<LoweredStage> stages;
@@ -41,21 +41,22 @@ struct LoweredPlanes {
   std::int32_t input_channels = 0;
   std::int32_t outputs = 0;
   Step emit;
-  std::string obstacle;  ///< why a device cannot run it; empty where it can
+  std::string obstacle;  ///< reason why a device cannot run it; empty if it can
 };
 
-/// `shared_memory`: as PlaneDevice::register_memory; stages go to registers where it suffices for them.
+/// Lowers a recipe. `shared_memory`: see PlaneDevice::register_memory; selects register and packed kernels if it
+/// suffices.
 [[nodiscard]] LoweredPlanes lower_planes(const Recipe& recipe, Precision precision, int shared_memory);
 
-/// What a device needs to know of images, one record after the other. The numbers are those of the processor.
+/// Per-image data of the device, one record per image. The values equal those of the CPU.
 template <typename T>
 struct PlaneRecords {
   std::vector<T> records;        ///< images × record_size
-  std::vector<float> registers;  ///< images × tables × 32 × 32, deviations still to be traced
+  std::vector<float> registers;  ///< images × tables × 32 × 32; deviations are not yet traced
   std::vector<double> scales;    ///< R at the end
-  double error = 0;              ///< of quadrature
+  double error = 0;              ///< quadrature error
 };
-/// Images [begin, end) of x; begin must be a multiple of 16.
+/// Traces images [begin, end) of x; begin must be a multiple of 16.
 template <typename T>
 [[nodiscard]] PlaneRecords<T> trace_records(const Recipe& recipe, const LoweredPlanes& lowered, const SampleView& x,
                                             Range images, Precision precision, int threads,

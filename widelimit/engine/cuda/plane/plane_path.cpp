@@ -12,7 +12,7 @@ namespace widelimit::cuda {
 
 namespace {
 
-/// Of one chunk: a second or less.
+/// Limits of one chunk, which takes at most about a second.
 constexpr Index most_pooled_pairs = 1 << 14;
 constexpr Index most_flat_pairs = 1 << 18;
 constexpr Index images_of_an_upload = 4096;
@@ -21,8 +21,8 @@ std::size_t register_record_bytes(const LoweredPlanes& lowered) {
   return lowered.registers ? usize(lowered.registers->tables()) * usize(table_bytes) : 0;
 }
 
-/// The pairs of a rectangle, those above the diagonal alone where `symmetric`: in squares of `edge`², the last image
-/// repeated where a side ends inside one, those on the diagonal whole.
+/// The pairs of a rectangle (if `symmetric`, only those above the diagonal), in square blocks of edge² pairs. The last
+/// image is repeated to fill a partial block; blocks on the diagonal are complete.
 class PairList {
  public:
   PairList(Range rows, Range cols, bool symmetric, Index edge)
@@ -30,7 +30,7 @@ class PairList {
     restart();
   }
 
-  /// The next pairs, at most `count`, of which there is room for one square; none at the end.
+  /// Returns the next at most `count` pairs, in whole blocks; empty at the end.
   std::vector<ImagePair> next(Index count) {
     std::vector<ImagePair> pairs;
     while (i_ < rows_.end && static_cast<Index>(pairs.size()) + edge_ * edge_ <= count) {
@@ -49,7 +49,7 @@ class PairList {
   }
 
  private:
-  /// Squares on the diagonal hold pairs above it, unless they are single pairs.
+  /// Blocks on the diagonal are included unless a block is a single pair.
   void restart() { j_ = symmetric_ ? cols_.begin + (i_ - rows_.begin) + (edge_ == 1 ? 1 : 0) : cols_.begin; }
 
   Range rows_, cols_;
@@ -61,7 +61,7 @@ class PairList {
 
 }  // namespace
 
-/// What lies between two stages of a chunk of pairs, and their results.
+/// Buffers between the stages of a chunk of pairs, and its results.
 class PlanePath::Scratch {
  public:
   Scratch(const PlanePath& path, Index pairs) : count(std::min(pairs, path.most_pairs())) {
@@ -75,7 +75,7 @@ class PlanePath::Scratch {
     list = DeviceBuffer(path.device_, sizeof(ImagePair) * usize(count));
   }
 
-  Index count;  ///< pairs at once
+  Index count;  ///< pairs per chunk
   DeviceBuffer between[2], values, list;
 };
 
@@ -246,7 +246,7 @@ void PlanePath::fill(const PlaneImages& x1, Range rows, const PlaneImages& x2, R
   while (!pairs.empty()) {
     run_chunk({x1, x2, false}, pairs, scratch);
     const auto count = static_cast<int>(pairs.size());
-    // While the device works.
+    // Overlaps with the work of the device.
     std::vector<ImagePair> following = list.next(scratch.count);
     for (std::size_t slot = 0; slot < outputs.size(); ++slot) {
       const int bad = device_->planes().write(scratch.values.data<double>() + slot * pairs.size(),

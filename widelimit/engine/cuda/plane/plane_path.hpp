@@ -6,39 +6,39 @@
 
 #include <memory>
 
-/// Networks on images by displacement planes of a device.
+/// Networks on images by displacement planes on a device.
 namespace widelimit::cuda {
 
-/// Words for the route of a recipe: "displacement planes (1024) on the device, double".
+/// Returns a description of the path: "displacement planes (1024) on the device, double".
 [[nodiscard]] std::string plane_route(const LoweredPlanes& lowered);
-/// Device bytes for each image.
+/// Returns the device memory per image in bytes.
 [[nodiscard]] std::size_t record_bytes(const LoweredPlanes& lowered);
 
-/// Images in device memory, with all that belongs to single ones.
+/// Images in device memory, with all per-image data.
 struct PlaneImages {
   DeviceBuffer records, registers, scales;
   Index count = 0;
-  double error = 0;  ///< of quadrature
+  double error = 0;  ///< quadrature error
 };
 
-/// outputs[s](k, k) = values(s, samples.begin + k).
+/// Sets outputs[s](k, k) = values(s, samples.begin + k).
 void write_diagonal(const std::shared_ptr<Device>& device, MatrixView<const double> values, Range samples,
                     std::span<const PlaneOutput> outputs);
 
 class PlanePath {
  public:
-  /// The recipe must have no obstacle. `scratch_bytes`: what lies between two stages, for the length of a call.
+  /// The recipe must have no obstacle. `scratch_bytes`: limit on the buffers between stages, allocated per call.
   PlanePath(std::shared_ptr<Device> device, const Recipe& recipe, Precision precision,
             std::size_t scratch_bytes = std::size_t{2} << 30);
 
   [[nodiscard]] const LoweredPlanes& lowered() const { return lowered_; }
   [[nodiscard]] PlaneImages load(const SampleView& x, int threads, const std::function<void(Index done)>& after) const;
-  /// outputs[s](i − rows.begin, j − cols.begin) = output s of images i of x1 and j of x2. Where `symmetric`, x1 and x2
-  /// are the same and so are the ranges: pairs i < j are computed and mirrored, and the diagonal is left to
-  /// write_diagonal. `after` is called with the number of pairs done; it stops by throwing.
+  /// outputs[s](i − rows.begin, j − cols.begin) = output s of images i of x1 and j of x2. If `symmetric`, x1 and x2
+  /// are the same and so are the ranges: computes pairs i < j and mirrors them; write_diagonal writes the diagonal.
+  /// Calls `after` with the number of finished pairs; `after` throws to stop the work.
   void fill(const PlaneImages& x1, Range rows, const PlaneImages& x2, Range cols, bool symmetric,
             std::span<const PlaneOutput> outputs, const std::function<void(Index pairs)>& after) const;
-  /// values(s, i) of each image with itself.
+  /// Computes values(s, i), output s of image i with itself.
   void diagonal(const PlaneImages& x, MatrixView<double> values, const std::function<void(Index done)>& after) const;
 
  private:
@@ -64,7 +64,7 @@ class PlanePath {
   Precision precision_;
   LoweredPlanes lowered_;
   std::size_t scratch_bytes_;
-  std::vector<DeviceBuffer> steps_, dy_, dx_;  ///< by stage
+  std::vector<DeviceBuffer> steps_, dy_, dx_;  ///< per stage
 };
 
 }  // namespace widelimit::cuda

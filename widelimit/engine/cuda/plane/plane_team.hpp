@@ -6,11 +6,10 @@
 #include <cmath>
 #include <cstdint>
 
-/// One plane through the steps of a stage, by a team of threads: a warp or a block of a device, or, in tests of the
-/// lowering, one thread of the host.
+/// Runs the steps of a stage on one plane by a team of threads: a warp or block of a device, or one host thread.
 namespace widelimit::cuda {
 
-/// The plane of displacement (dy, dx) of a grid: pairs (p, p + d). Where it wraps, p + d modulo the grid.
+/// The plane of displacement d = (dy, dx) of a grid: pairs (p, p + d), with p + d modulo the grid if it wraps.
 struct PlaneGrid {
   int rows, cols;
   int height, width;
@@ -43,13 +42,13 @@ struct PlaneTask {
   const T* first;  ///< records
   const T* second;
   int pair;
-  int dy, dx;  ///< at the end of the stage
-  int plane;   ///< number of the plane
+  int dy, dx;  ///< displacement at the end of the stage
+  int plane;   ///< index of the plane
 };
 
 constexpr int most_plane_levels = 8;
 
-/// Σ and Θ of as many planes as there are open branches, and one more to write to.
+/// Σ and Θ of the planes of all open branches, and of one spare plane to write to.
 template <typename T, typename Team>
 class PlaneStack {
  public:
@@ -67,7 +66,7 @@ class PlaneStack {
   }
 
  private:
-  /// Products of both images' numbers of a step.
+  /// Products of the per-step values of both images.
   struct Numbers {
     T gain, constant, theta;
   };
@@ -78,7 +77,7 @@ class PlaneStack {
   [[nodiscard]] WIDELIMIT_BOTH PlaneGrid grid_of(PlaneExtent grid, PlaneExtent stride) const {
     return {grid, task_.dy * stride.height, task_.dx * stride.width, call_.wraps};
   }
-  /// f(element, position in the first image, position in the second).
+  /// Calls f(element, position in the first image, position in the second) for the elements of this thread.
   template <typename F>
   WIDELIMIT_BOTH void each(const PlaneGrid& grid, const F& f) const {
     for (int e = team_.rank(); e < grid.size(); e += team_.size()) {
@@ -94,7 +93,7 @@ class PlaneStack {
     places_[b] = place;
   }
 
-  /// 3×3, zeros around: what most windows are.
+  /// 3×3 window with zero padding, the most common case.
   [[nodiscard]] WIDELIMIT_BOTH static T square_sum(const PlaneGrid& before, const T* from, int row, int col) {
     const T* here = from + row * before.cols + col;
     const bool left = col > 0;
@@ -103,7 +102,7 @@ class PlaneStack {
     return along(here) + (row > 0 ? along(here - before.cols) : T(0)) +
            (row + 1 < before.rows ? along(here + before.cols) : T(0));
   }
-  /// Σ over the window of element (row, col) of the plane after the step.
+  /// Returns the window sum for element (row, col) of the plane after the step.
   [[nodiscard]] WIDELIMIT_BOTH T window_sum(const PlaneStep& step, const PlaneGrid& before, const T* from, int row,
                                             int col) const {
     if (step.square) return square_sum(before, from, row, col);
@@ -145,7 +144,7 @@ class PlaneStack {
     });
   }
 
-  /// Position (p, q) of the pooled grid from the planes of the finer one, which are kept by displacement modulo it.
+  /// Returns entry (p, q) of the pooled grid from the planes of the finer one, indexed by displacement modulo the grid.
   [[nodiscard]] WIDELIMIT_BOTH T pooled(int m, int p, int q) const {
     const int height = call_.fine.height;
     const int width = call_.fine.width;
@@ -172,7 +171,7 @@ class PlaneStack {
     }
     return sum;
   }
-  /// The same from the three parts that pool_register_planes leaves.
+  /// The same from the three parts that pool_register_planes computes.
   [[nodiscard]] WIDELIMIT_BOTH T from_parts(int m, int p, int q) const {
     const int height = call_.fine.height / 2;
     const int width = call_.fine.width / 2;
@@ -185,7 +184,7 @@ class PlaneStack {
     return static_cast<T>(from[2 * size * (2 * across)]) + static_cast<T>(from[2 * size * (2 * across + 1)]) +
            static_cast<T>(from[2 * size * before + size]);
   }
-  /// The sum over all planes of the stage before, in their order.
+  /// Sum over all planes of the previous stage, in plane order.
   [[nodiscard]] WIDELIMIT_BOTH double total(int m) const {
     const double* from = static_cast<const double*>(call_.from) +
                          static_cast<std::int64_t>(task_.pair) * call_.sum_count * call_.source_arrays;
@@ -319,7 +318,7 @@ class PlaneStack {
       const double r = call_.first_scale[call_.pairs[task_.pair].first];
       const double s = call_.second_scale[call_.pairs[task_.pair].second];
       const auto write = [&](int slot, int m) {
-        // Smaller factor first: r s may leave the range that the product with the value is in.
+        // Multiply by the smaller factor first: r·s may overflow although the result does not.
         static_cast<double*>(call_.to)[std::int64_t{slot} * call_.pair_count + task_.pair] =
             static_cast<double>(array(top_, m)[0]) * (r < s ? r : s) * (r < s ? s : r);
       };
@@ -334,15 +333,15 @@ class PlaneStack {
   const Team& team_;
   int arrays_;
   int top_ = 0;
-  int places_[most_plane_levels] = {0, 1, 2, 3, 4, 5, 6, 7};  ///< memory of each branch, the last one spare
+  int places_[most_plane_levels] = {0, 1, 2, 3, 4, 5, 6, 7};  ///< memory slot of each branch; the last one is spare
 };
 
-/// Memory of a team in elements.
+/// Returns the elements of memory that a team needs.
 [[nodiscard]] WIDELIMIT_BOTH inline std::int64_t team_memory(const PlaneStageCall& call) {
   return std::int64_t{call.levels} * (1 + call.channels) * call.largest;
 }
 
-/// Plane number `work` of a call: planes of one pair are neighbours.
+/// Runs plane number `work` of a call; the planes of one pair are adjacent.
 template <typename T, typename Team>
 WIDELIMIT_BOTH void run_plane(const PlaneStageCall& call, std::int64_t work, T* memory, const Team& team) {
   const int planes = call.dy_count * call.dx_count;
