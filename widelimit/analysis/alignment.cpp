@@ -25,7 +25,7 @@ void check_square(const AnyMatrix& gram, Index labels) {
   std::visit(
       [&](const auto& m) {
         if (m.rows() != m.cols() || m.rows() != labels) {
-          fail(Code::usage, "a matrix of {} by {} does not fit {} labels", m.rows(), m.cols(), labels);
+          fail(Code::usage, "a matrix of {} by {} does not match {} labels", m.rows(), m.cols(), labels);
         }
       },
       gram);
@@ -79,7 +79,7 @@ double neighbour_accuracy(const AnyMatrix& gram, std::span<const Index> labels) 
           Index nearest = 0;
           double least = std::numeric_limits<double>::infinity();
           for (Index j = 0; j < k.cols(); ++j) {
-            // Halves, so that a sum near the largest double does not overflow.
+            // Half the squared distance up to a constant; the factor ½ avoids overflow near the largest double.
             const double distance = 0.5 * static_cast<double>(k(j, j)) - static_cast<double>(k(i, j));
             if (j == i || distance >= least) continue;
             least = distance;

@@ -11,7 +11,7 @@ namespace widelimit {
 
 namespace {
 
-/// 1/√K(x,x).
+/// Returns 1/√K(x,x).
 std::vector<double> scales(std::span<const double> diagonal, std::string_view points) {
   std::vector<double> result;
   result.reserve(diagonal.size());
@@ -24,7 +24,7 @@ std::vector<double> scales(std::span<const double> diagonal, std::string_view po
   return result;
 }
 
-/// Mean of numbers as they come.
+/// Running mean.
 struct Mean {
   double sum = 0;
   double count = 0;
@@ -35,7 +35,7 @@ struct Mean {
   [[nodiscard]] double value() const { return sum / count; }
 };
 
-/// `skip(i, j)`: pairs that do not count.
+/// Computes the means over pairs (i, j) with !skip(i, j).
 template <typename T, typename Skip>
 LocalElasticity compare(MatrixView<const T> k, std::span<const Index> row_labels, std::span<const double> row_scales,
                         std::span<const Index> col_labels, std::span<const double> col_scales, const Skip& skip) {
@@ -58,14 +58,15 @@ LocalElasticity compare(MatrixView<const T> k, std::span<const Index> row_labels
     different.add(other * row_scales[usize(i)], others);
   });
   if (same.count == 0 || different.count == 0) {
-    fail(Code::input, "there is no pair of {}; local elasticity needs both kinds",
+    fail(Code::input, "there is no pair of samples of {}; local elasticity needs both kinds of pairs",
          same.count == 0 ? "one class" : "different classes");
   }
   LocalElasticity result{.ratio = 0, .same = same.value(), .different = different.value()};
   const double both = result.same + result.different;
   if (!(both > 0)) {
-    fail(Code::numerical, "mean similarities are {:.3g} in one class and {:.3g} between classes: they have no ratio",
-         result.same, result.different);
+    fail(Code::numerical,
+         "mean similarities are {:.3g} within and {:.3g} between classes; the ratio needs a positive sum", result.same,
+         result.different);
   }
   result.ratio = result.same / both;
   return result;
@@ -118,7 +119,7 @@ LocalElasticity label_aware_elasticity(const AnyView& k_test, std::span<const In
                                        std::span<const double> diagonal) {
   const std::span<const double> chosen = test_diagonals.published ? test_diagonals.theta : test_diagonals.own;
   if (chosen.empty()) {
-    fail(Code::usage, "the {} normalisation of test points needs their {}(x, x)",
+    fail(Code::usage, "the {} normalisation of test points requires the diagonal {}(x, x)",
          test_diagonals.published ? "published" : "own", test_diagonals.published ? "Θ" : "K");
   }
   return local_elasticity(k_test, test_labels, chosen, labels, diagonal);

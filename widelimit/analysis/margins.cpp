@@ -39,9 +39,9 @@ double margin_of(Scheme scheme, Index classes, const double* row, Index truth) {
   return class_margin(row, truth, classes);
 }
 
-/// Bins that hold all from `low` to `high`, an edge at 0.
+/// Returns bins that cover [low, high] with an edge at 0.
 Histogram empty_histogram(double low, double high, double bins) {
-  // The range in halves, since it may be wider than the largest double.
+  // Halved, since high − low can overflow.
   const double width = 2 * (high / 2 / bins - low / 2 / bins);
   const double least = std::max(std::abs(low), std::abs(high)) * 1e-6;
   Histogram result;
@@ -57,16 +57,17 @@ Histogram empty_histogram(double low, double high, double bins) {
 
 std::vector<double> margins(Scheme scheme, Index classes, MatrixView<const double> decisions,
                             std::span<const Index> labels) {
-  if (scheme == Scheme::values) fail(Code::usage, "a machine of numbers has no margins");
+  if (scheme == Scheme::values) fail(Code::usage, "a regression machine has no margins");
   if (classes < 2 || decisions.cols != output_count(scheme, classes) || decisions.rows != std::ssize(labels)) {
-    fail(Code::usage, "{} by {} decisions of {} samples in {} classes", decisions.rows, decisions.cols, labels.size(),
-         classes);
+    fail(Code::usage, "{} by {} decisions do not match {} samples of {} classes", decisions.rows, decisions.cols,
+         labels.size(), classes);
   }
   std::vector<double> result;
   result.reserve(labels.size());
   for (Index i = 0; i < decisions.rows; ++i) {
     const Index truth = labels[static_cast<std::size_t>(i)];
-    if (truth < 0 || truth >= classes) fail(Code::usage, "label {} is {}, of {} classes", i, truth, classes);
+    if (truth < 0 || truth >= classes)
+      fail(Code::usage, "label {} is {}; with {} classes it is out of range", i, truth, classes);
     result.push_back(margin_of(scheme, classes, decisions.row(i), truth));
   }
   return result;

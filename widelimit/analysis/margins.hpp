@@ -7,19 +7,18 @@
 
 namespace widelimit {
 
-/// Margin of each sample, from the decisions of a machine and the true classes 0 … classes − 1:
+/// Returns the margin of each sample, from the decision values of a machine and the true classes 0 … classes − 1:
 ///
 ///     two classes        y·g with y = ±1;
 ///     output per class   g_true − max over the others of g;
 ///     output per pair    the smallest decision in favour of the true class against another.
 ///
-/// Positive where the prediction is correct; a one-vs-one vote may be correct where a single pair is wrong, so there a
-/// margin can be negative nevertheless. Error{usage} for regression machines and where sizes do not agree.
-/// O(samples·outputs).
+/// A positive margin implies a correct prediction. The converse fails for one-vs-one voting, which can be correct
+/// although one pair is wrong. Throws Error{usage} for regression machines and mismatched sizes. O(samples·outputs).
 [[nodiscard]] std::vector<double> margins(Scheme scheme, Index classes, MatrixView<const double> decisions,
                                           std::span<const Index> labels);
 
-/// A histogram with bins of equal width, one edge of which is 0: bin b holds [first + b·width, first + (b + 1)·width).
+/// Histogram with equal-width bins, one edge of which is 0: bin b holds [first + b·width, first + (b + 1)·width).
 struct Histogram {
   double first = 0;
   double width = 1;
@@ -28,9 +27,9 @@ struct Histogram {
   [[nodiscard]] double edge(Index b) const { return first + static_cast<double>(b) * width; }
 };
 
-/// A histogram for each part, all with the same bins: 2∛n of the largest part over the range of all (Rice's rule), at
-/// least 8 and at most 48, and one more for the edge at 0. Empty where there is no value. Error{input} for a value that
-/// is not finite.  O(n).
+/// Returns one histogram per part, with common bins: 2∛n for the largest part (Rice's rule), clamped to 8 … 48, over
+/// the range of all values, plus one to place an edge at 0. Empty if there are no values. Throws Error{input} if a
+/// value is not finite. O(n).
 [[nodiscard]] std::vector<Histogram> histograms(std::span<const std::vector<double>> parts);
 
 }  // namespace widelimit

@@ -14,11 +14,11 @@ namespace widelimit {
 
 namespace {
 
-/// Demšar (2006), Table 5(a), α = 0.05: the studentised range of k = 2 … 10 groups and infinitely many degrees of
-/// freedom, divided by √2.
+/// Demšar (2006), Table 5(a), α = 0.05: studentised range for k = 2 … 10 groups and infinite degrees of freedom,
+/// divided by √2.
 constexpr std::array<double, 9> nemenyi_05{1.960, 2.343, 2.569, 2.728, 2.850, 2.949, 3.031, 3.102, 3.164};
 
-/// Ranks of one row, 1 for the largest.
+/// Returns the ranks of one row, 1 for the largest score; ties share their mean rank.
 std::vector<double> ranks_of(const double* scores, Index count) {
   std::vector<double> ranks;
   for (Index i = 0; i < count; ++i) {
@@ -79,7 +79,7 @@ RankComparison compare_ranks(MatrixView<const double> scores) {
   found.chi_squared =
       std::max(0.0, 12 * sets / (count * (count + 1)) * (squares - count * (count + 1) * (count + 1) / 4));
   const double left = sets * (count - 1) - found.chi_squared;
-  const bool unanimous = left <= 1e-12 * sets * count;  // every set has the same order
+  const bool unanimous = left <= 1e-12 * sets * count;  // all sets give the same order
   found.f = unanimous ? std::numeric_limits<double>::infinity() : (sets - 1) * found.chi_squared / left;
   const boost::math::fisher_f_distribution<double> law(count - 1, (count - 1) * (sets - 1));
   found.p = unanimous ? 0 : boost::math::cdf(boost::math::complement(law, found.f));

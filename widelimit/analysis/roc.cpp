@@ -10,7 +10,7 @@ namespace widelimit {
 
 namespace {
 
-/// Samples from the highest score down.
+/// Returns sample indices by descending score.
 std::vector<std::size_t> by_falling_score(std::span<const double> scores) {
   std::vector<std::size_t> order(scores.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -23,7 +23,7 @@ void check_scores(std::span<const double> scores, const std::vector<bool>& posit
     fail(Code::usage, "{} scores for {} samples", scores.size(), positive.size());
   }
   for (std::size_t i = 0; i < scores.size(); ++i) {
-    if (!std::isfinite(scores[i])) fail(Code::input, "score {} is {}, which has no place in an order", i, scores[i]);
+    if (!std::isfinite(scores[i])) fail(Code::input, "score {} is {}; it must be finite", i, scores[i]);
   }
 }
 
@@ -39,7 +39,7 @@ std::optional<Roc> roc(std::span<const double> scores, const std::vector<bool>& 
   const auto share = [](Index part, Index all) { return static_cast<double>(part) / static_cast<double>(all); };
   Index above_positive = 0;
   Index above_negative = 0;
-  Index twice_won = 0;  // pairs that the positive wins, counted twice so that ties are whole numbers
+  Index twice_won = 0;  // twice the number of concordant pairs; doubled so that ties stay integers
   result.points.push_back({});
   for (std::size_t begin = 0; begin < order.size();) {
     Index tied_positive = 0;

@@ -8,14 +8,13 @@
 
 namespace widelimit {
 
-/// Rates at one threshold, for two classes.
+/// False and true positive rate at one threshold.
 struct RocPoint {
-  double false_positive = 0;  ///< of the negative samples
-  double true_positive = 0;   ///< of the positive samples
+  double false_positive = 0;  ///< fraction of the negative samples
+  double true_positive = 0;   ///< fraction of the positive samples
 };
 
-/// Receiver operating characteristic: a point for every distinct threshold, from (0, 0), where it is above all scores,
-/// to (1, 1).
+/// Receiver operating characteristic of a binary classifier: one point per distinct threshold, from (0, 0) to (1, 1).
 struct Roc {
   std::vector<RocPoint> points;
   /// Area under the curve: the probability that a positive sample scores above a negative one, ties counted half. Exact
@@ -25,8 +24,8 @@ struct Roc {
   Index negatives = 0;
 };
 
-/// Empty where a class has no sample. Error{usage} where lengths differ, Error{input} for a score that is not finite.
-/// O(n log n).
+/// Returns std::nullopt if a class has no samples. Throws Error{usage} if lengths differ and Error{input} if a score is
+/// not finite. O(n log n).
 [[nodiscard]] std::optional<Roc> roc(std::span<const double> scores, const std::vector<bool>& positive);
 
 }  // namespace widelimit

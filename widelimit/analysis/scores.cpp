@@ -34,7 +34,7 @@ void check_same_shape(MatrixView<const double> targets, MatrixView<const double>
   }
 }
 
-/// R² of one column; sums of squares relative to the largest term, so that none overflows.
+/// Returns R² of one column; scales by the largest term, so that squares do not overflow.
 std::optional<double> column_r2(MatrixView<const double> y, MatrixView<const double> g, Index j) {
   const auto n = static_cast<double>(y.rows);
   double mean = 0;
@@ -63,7 +63,7 @@ std::optional<double> column_r2(MatrixView<const double> y, MatrixView<const dou
 void check_classes_of(std::span<const Index> numbers, Index classes, const char* what) {
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     if (numbers[i] < 0 || numbers[i] >= classes) {
-      fail(Code::input, "{} {} is {}, none of {} classes", what, i, numbers[i], classes);
+      fail(Code::input, "{} {} is {}; with {} classes it is out of range", what, i, numbers[i], classes);
     }
   }
 }
@@ -84,7 +84,7 @@ void check_probabilities(MatrixView<const double> p, Index samples, Index classe
   }
 }
 
-/// Samples of each class, in order.
+/// Returns the samples of each class, in ascending order.
 std::vector<std::vector<Index>> samples_by_class(std::span<const Index> labels, Index classes) {
   std::vector<std::vector<Index>> members(static_cast<std::size_t>(classes));
   for (std::size_t i = 0; i < labels.size(); ++i) {
@@ -93,11 +93,11 @@ std::vector<std::vector<Index>> samples_by_class(std::span<const Index> labels, 
   return members;
 }
 
-/// AUC of a pair of classes, of samples of both.
+/// AUC of a pair of classes, given the samples of both.
 using PairArea = std::function<double(std::size_t first, std::size_t second, std::span<const Index> of_first,
                                       std::span<const Index> of_second)>;
 
-/// Area where `value` is to be higher on samples of `high` than on those of `low`.
+/// Returns the AUC of `value` with positives `high` and negatives `low`.
 template <typename Value>
 double area_between(std::span<const Index> high, std::span<const Index> low, const Value& value) {
   std::vector<double> scores;
@@ -108,7 +108,7 @@ double area_between(std::span<const Index> high, std::span<const Index> low, con
   return roc(scores, positive)->area;
 }
 
-/// Hand and Till's M: the mean area over the pairs of classes that occur.
+/// Returns Hand and Till's M: the mean AUC over the pairs of classes with samples.
 std::optional<double> mean_pair_area(const std::vector<std::vector<Index>>& members, const PairArea& area) {
   double sum = 0;
   Index pairs = 0;
@@ -122,7 +122,7 @@ std::optional<double> mean_pair_area(const std::vector<std::vector<Index>>& memb
   return pairs == 0 ? std::nullopt : std::optional(sum / static_cast<double>(pairs));
 }
 
-/// A column for each class: the mean of the two orders, by the one's column and by the other's.
+/// One column per class: the mean of the AUC by the column of either class.
 PairArea area_by_columns(MatrixView<const double> values) {
   return [values](std::size_t c, std::size_t d, std::span<const Index> first, std::span<const Index> second) {
     const auto column = [&](std::size_t k) {
@@ -132,7 +132,7 @@ PairArea area_by_columns(MatrixView<const double> values) {
   };
 }
 
-/// A column for each pair (0,1), (0,2), …, (1,2), …, high for the first of the two.
+/// One column per pair (0,1), (0,2), …, (1,2), …, high for the first class.
 PairArea area_by_pairs(MatrixView<const double> values, Index classes) {
   return [values, classes](std::size_t c, std::size_t d, std::span<const Index> first, std::span<const Index> second) {
     const auto row = static_cast<Index>(c);
@@ -152,7 +152,7 @@ void add_roc(ClassScores& scores, std::span<const Index> labels, MatrixView<cons
   if (scores.roc) scores.auc = scores.roc->area;
 }
 
-/// b with b/bins < p ≤ (b + 1)/bins, whatever the product rounds to.
+/// Returns b with b/bins < p ≤ (b + 1)/bins, corrected for rounding of the product.
 Index bin_of(double p, Index bins) {
   const auto count = static_cast<double>(bins);
   auto b = static_cast<Index>(std::ceil(p * count)) - 1;
@@ -192,7 +192,7 @@ ProbabilityScores probability_scores(std::span<const Index> labels, MatrixView<c
   return scores;
 }
 
-/// The mean over classes that occur; empty where one of them has no score.
+/// Returns the mean over the classes among labels or predictions; std::nullopt if a value is undefined.
 template <typename Value>
 std::optional<double> macro_mean(const std::vector<ClassScore>& classes, const Value& value) {
   double sum = 0;
@@ -207,12 +207,11 @@ std::optional<double> macro_mean(const std::vector<ClassScore>& classes, const V
   return sum / static_cast<double>(count);
 }
 
-/// All that follows from the two lists of classes.
+/// Computes all scores that depend only on labels and predictions.
 ClassScores counted_scores(std::span<const Index> labels, std::span<const Index> predicted, Index classes) {
   if (labels.empty()) fail(Code::input, "there are no samples to score");
   if (labels.size() != predicted.size()) {
-    fail(Code::input, "{} labels and {} predictions; there must be one of each for a sample", labels.size(),
-         predicted.size());
+    fail(Code::input, "{} labels and {} predictions; each sample needs one of each", labels.size(), predicted.size());
   }
   check_classes_of(labels, classes, "label");
   check_classes_of(predicted, classes, "prediction");
@@ -241,7 +240,7 @@ ClassScores counted_scores(std::span<const Index> labels, std::span<const Index>
   return scores;
 }
 
-/// Names in quotation marks; of many the first few.
+/// Returns the quoted names, at most five, followed by the number of others.
 std::string quoted(const std::vector<std::string>& names) {
   constexpr std::size_t most = 5;
   std::string text;
@@ -265,7 +264,7 @@ std::vector<std::string> missing_of_classes(const ClassScores& scores, std::span
     }
   }
   if (!absent.empty()) notes.push_back(fmt::format("no samples of class {}: no recall", quoted(absent)));
-  if (!untold.empty()) notes.push_back(fmt::format("no sample is taken for class {}: no precision", quoted(untold)));
+  if (!untold.empty()) notes.push_back(fmt::format("no sample is predicted as class {}: no precision", quoted(untold)));
   if (scores.probability && !scores.probability->log_loss) {
     notes.emplace_back("the true class of a sample has probability 0: the log loss is infinite");
   }
@@ -306,7 +305,7 @@ ValueScores value_scores(MatrixView<const double> targets, MatrixView<const doub
 ClassScores class_scores(std::span<const Index> labels, std::span<const Index> predicted, Index classes,
                          const PredictionDetails& details) {
   ClassScores scores = counted_scores(labels, predicted, classes);
-  if (details.bins < 1) fail(Code::usage, "a calibration needs one bin at least, not {}", details.bins);
+  if (details.bins < 1) fail(Code::usage, "the calibration error needs at least one bin, not {}", details.bins);
   const MatrixView<const double> p = details.probabilities;
   if (p.rows > 0) {
     check_probabilities(p, scores.samples, classes);
@@ -332,8 +331,8 @@ ClassScores class_scores(Scheme scheme, Index classes, MatrixView<const double> 
   const std::vector<Index> told = classes_of(scheme, classes, decisions);
   const bool pairs = is_pairwise(scheme);
   PredictionDetails details{.probabilities = probabilities};
-  // Of several classes probabilities are comparable from sample to sample, decisions only up to what all have in
-  // common.
+  // For more than two classes, probabilities are comparable across samples; decision values are only determined up to a
+  // common offset per sample.
   if (!pairs && (classes == 2 || probabilities.rows == 0)) details.decisions = decisions;
   ClassScores scores = class_scores(labels, told, classes, details);
   if (pairs && probabilities.rows == 0) {

@@ -10,7 +10,7 @@ namespace widelimit {
 
 namespace {
 
-/// Largest first, of the matrix or of the part that belongs to some samples.
+/// Returns the eigenvalues of the matrix, largest first.
 std::vector<double> symmetric_eigenvalues(const GramMatrix& k) {
   if (k.samples() > 40'000) fail(Code::resource, "{} rows are too many for eigenvalues", k.samples());
   if (k.samples() == 0) return {};
@@ -26,7 +26,7 @@ void check_square(const GramMatrix& k) {
   (void)k.asymmetry();
 }
 
-/// Rounding of entries moves eigenvalues by up to n·ε·λ₁; below that λ_n means nothing.
+/// Rounding of the entries perturbs eigenvalues by up to n·ε·λ₁; a smaller λ_n is noise.
 std::optional<double> condition_number(const std::vector<double>& values, double epsilon) {
   if (values.empty()) return std::nullopt;
   const double noise = static_cast<double>(values.size()) * epsilon * values.front();

@@ -19,7 +19,7 @@ double mean_clipped(const ClippedLoss& loss, const Matrix<double>& g, const std:
   return sum / static_cast<double>(targets.size());
 }
 
-/// Own loss of a machine of numbers, unless another was asked for.
+/// Uses the training loss of a support vector regression unless a loss is given.
 RademacherOptions value_options(RademacherOptions options, const MachineOptions& machine) {
   if (!options.loss && machine.machine == Machine::svr) {
     options.loss = Loss{.kind = LossKind::insensitive, .epsilon = machine.epsilon};

@@ -13,51 +13,52 @@
 
 namespace widelimit {
 
-/// The kernel of a sample, and of test samples with it, each with what is known of them: classes or numbers.
+/// Kernel matrices of training and test samples with their labels or regression targets.
 struct BoundTask {
   AnyView k;
   std::optional<AnyView> k_test;
-  const Engine* engine = &all_processors();  ///< that fits and bounds
+  const Engine* engine = &all_processors();  ///< used for fits and bounds
   std::vector<Index> labels;
   std::vector<Index> test_labels;
-  Index classes = 0;  ///< 0: numbers
+  Index classes = 0;  ///< 0: regression
   std::vector<double> targets;
   std::vector<double> test_targets;
-  bool semidefinite = false;  ///< k is so by construction
+  bool semidefinite = false;  ///< k is positive semi-definite by construction
 
   [[nodiscard]] Index samples() const;
   [[nodiscard]] GramMatrix gram() const { return {k, *engine}; }
-  /// The first `count` samples, with all test samples.
+  /// Returns the task of the first `count` samples, with all test samples.
   [[nodiscard]] BoundTask first(Index count) const;
-  /// Each label any class, all equally likely, of the sample and of the test samples, whose noise is another.
+  /// Replaces all labels by independent uniform classes, with different noise for training and test samples.
   [[nodiscard]] BoundTask with_random_labels(std::uint64_t seed) const;
-  /// ±1 of two classes, or the numbers; nothing of several classes.
+  /// Returns ±1 for two classes or the regression targets; std::nullopt for more than two classes.
   [[nodiscard]] std::optional<std::vector<double>> values() const;
 };
 
-/// Bounds of one machine beside what was measured.
+/// Bounds of one machine and the measured errors.
 struct BoundRow {
   std::string labels;  ///< "true", "random" or "flipped"
-  std::string name;    ///< of the machine
+  std::string name;    ///< name of the machine
   Index samples = 0;
-  std::optional<RademacherBound> machine;  ///< nothing where the fit ended without an answer
-  std::optional<LabelBound> label;         ///< two classes, or numbers
-  double train = 0;                        ///< error rate on the sample, or mean clipped loss
-  std::optional<double> test;              ///< the same on test samples
-  std::optional<double> clean;             ///< guarantee for the labels before they were flipped
-  std::optional<double> noisy_shape;       ///< NT-L Theorem 6 with its constant 1
+  std::optional<RademacherBound> machine;  ///< empty if the fit failed
+  std::optional<LabelBound> label;         ///< two classes, or regression
+  double train = 0;                        ///< training error rate, or mean clipped loss
+  std::optional<double> test;              ///< same on test samples
+  std::optional<double> clean;             ///< bound on the error with respect to the clean labels
+  std::optional<double> noisy_shape;       ///< NT-L Theorem 6 with constant 1
   Summary summary;
 };
 
-/// Fits the machine and bounds it, and the labels by themselves where `by_labels`. Numerical endings are in the row.
+/// Fits the machine and bounds its error; also computes the label bound if `by_labels`. Numerical failures are recorded
+/// in the row.
 [[nodiscard]] BoundRow bound_row(const BoundTask& task, const MachineOptions& machine, const RademacherOptions& options,
                                  bool by_labels);
-/// The same of a machine that was fitted before.
+/// Same for a fitted machine.
 [[nodiscard]] BoundRow bound_row(const BoundTask& task, const FittedMachine& trained, const RademacherOptions& options,
                                  Progress* progress, bool by_labels);
 
-/// Of labels flipped with probability `flip`, whose clean ones have the squared norm `clean_norm`: both noisy bounds,
-/// the shape at the ridge λ/2 of `lambda`.
+/// Adds both noisy-label bounds for labels flipped with probability `flip`, whose clean labels have the squared norm
+/// `clean_norm`; the shape uses the ridge λ/2 with λ = `lambda`.
 void add_noisy_bounds(BoundRow& row, double flip, std::optional<double> clean_norm, double lambda);
 
 }  // namespace widelimit

@@ -14,17 +14,17 @@ namespace widelimit {
 
 namespace {
 
-/// What rounding may leave between a value and the one its neighbours in feature space dictate, beside the largest.
+/// Tolerance, relative to the largest value, for dependent samples to agree with the interpolant.
 constexpr double same_value = 1e-6;
 
-/// β with L_r β = y on the samples that have a pivot, by substitution; then the others must agree.
+/// Solves L_r β = y for the pivot samples by forward substitution, then checks the remaining samples.
 InterpolantNorm singular_norm(const GramMatrix& h, std::span<const double> y, Progress* progress) {
   const GramFactor factor(h, progress);
   if (!factor.complete()) {
-    fail(Code::input, "the kernel has negative eigenvalues; no norm belongs to it: add to its diagonal");
+    fail(Code::input, "the kernel has negative eigenvalues and defines no norm; add to its diagonal");
   }
   const Index rank = factor.rank();
-  // L_r and the others, in the order of the pivots.
+  // Rows of L in pivot order; the first `rank` rows form L_r.
   Matrix<double> rows(factor.count(), rank, Content::unset);
   h.algebra().read(factor.rows(), rows.view());
   std::vector<double> beta(usize(rank));
@@ -47,15 +47,15 @@ InterpolantNorm singular_norm(const GramMatrix& h, std::span<const double> y, Pr
     const double dictated = dot(i, rank);
     if (std::fabs(value_of(i) - dictated) <= same_value * largest) continue;
     result.message = fmt::format(
-        "the kernel is singular, of rank {} for {} samples, and sample {} has the value {:.4g} where the others "
-        "dictate {:.4g}: no function of the kernel takes these values; remove repeated samples, or add to the diagonal",
+        "the kernel is singular, of rank {} for {} samples; sample {} has the value {:.4g}, but the other samples "
+        "imply {:.4g}: no function of the kernel interpolates; remove repeated samples, or add to the diagonal",
         rank, rows.rows(), factor.order()[static_cast<std::size_t>(i)], value_of(i), dictated);
     return result;
   }
   if (!std::isfinite(square)) fail(Code::numerical, "the norm of the labels is beyond float64; scale the kernel");
   result.square = square;
-  result.message =
-      fmt::format("the kernel is singular, of rank {} for {} samples; the labels agree with it", rank, rows.rows());
+  result.message = fmt::format("the kernel is singular, of rank {} for {} samples; the labels are consistent with it",
+                               rank, rows.rows());
   return result;
 }
 
@@ -82,7 +82,7 @@ InterpolantNorm interpolant_norm(const GramMatrix& h, std::span<const double> y,
   result.square = square;
   if (*result.condition * h.epsilon() > 1e-2) {
     result.message = fmt::format(
-        "the condition number is about {:.1e}: the norm of the labels is known in its order of magnitude at best",
+        "the condition number is about {:.1e}: only the order of magnitude of the norm of the labels is reliable",
         *result.condition);
   }
   return result;
@@ -106,7 +106,7 @@ LabelBound label_bound(const GramMatrix& h, std::span<const double> y, const Lab
   bound.a_priori = std::sqrt(2 / n) * size.norm;
   bound.scaled = fixed_norm_bound(size, 0, setting).complexity;
   bound.absolute = *bound.scaled + std::sqrt(-std::log(options.delta) / n);
-  // f interpolates: its loss on the sample is 0. Of ±1, s·f has the ramp loss max(0, 1 − s) everywhere.
+  // f interpolates, so its empirical loss is 0. For ±1 labels, every s·f has the ramp loss max(0, 1 − s).
   const bool signs = std::all_of(y.begin(), y.end(), [](double value) { return std::fabs(value) == 1; });
   bound.uniform = uniform_bound(
       size, [](double scale) { return std::max(0.0, 1 - scale); }, signs, setting);

@@ -9,9 +9,9 @@ namespace widelimit {
 
 namespace {
 
-/// √(yᵀH⁻¹y/n).
+/// Returns √(yᵀH⁻¹y/n).
 double norm_per_sample(double norm_square, Index samples) {
-  if (samples < 1) fail(Code::input, "there are no samples; a bound needs one at least");
+  if (samples < 1) fail(Code::input, "there are no samples; a bound needs at least one");
   if (!(norm_square > 0) || !std::isfinite(norm_square)) {
     fail(Code::input, "the squared norm of the labels is {}; a positive number is needed", norm_square);
   }
@@ -22,7 +22,8 @@ double norm_per_sample(double norm_square, Index samples) {
 
 void NoisyLabels::validate() const {
   if (!(flip >= 0 && flip < 0.5)) {
-    fail(Code::input, "a flip rate of {}: it must be from 0 to below 0.5, where labels say nothing", flip);
+    fail(Code::input, "the flip rate is {}; it must be at least 0 and below 0.5, at which labels carry no information",
+         flip);
   }
 }
 
@@ -37,7 +38,7 @@ double noisy_label_best_lambda(double norm_square, Index samples) { return 1 / n
 
 double clean_error_bound(const NoisyLabels& labels, double noisy_bound) {
   labels.validate();
-  if (!(noisy_bound >= 0)) fail(Code::input, "a bound of {} on errors; it cannot be below 0", noisy_bound);
+  if (!(noisy_bound >= 0)) fail(Code::input, "the bound on the error rate is {}; it must not be negative", noisy_bound);
   return std::max(0.0, (noisy_bound - labels.flip) / (1 - 2 * labels.flip));
 }
 

@@ -29,7 +29,7 @@ double ClippedLoss::value(double z, double y) const { return std::min(loss_value
 ClippedLoss clipped_loss(const Loss& loss, double clip) {
   loss.validate();
   if (loss.kind == LossKind::softmax) {
-    fail(Code::usage, "a bound needs a loss of one output; softmax has none: choose hinge, the ramp of the margin");
+    fail(Code::usage, "a bound needs a loss of one output; softmax has several: choose hinge, the ramp of the margin");
   }
   if (!(clip > 0) || !std::isfinite(clip)) {
     fail(Code::input, "losses cannot be clipped at {}; choose a positive number", clip);
@@ -40,7 +40,8 @@ ClippedLoss clipped_loss(const Loss& loss, double clip) {
 ClippedLoss error_loss(const Loss& loss) {
   loss.validate();
   if (loss.kind == LossKind::insensitive && loss.epsilon >= 1) {
-    fail(Code::input, "epsilon {} forgives wrong signs of ±1; a bound on errors needs less than 1", loss.epsilon);
+    fail(Code::input, "epsilon {} gives wrong signs of ±1 zero loss; a bound on the error rate needs epsilon < 1",
+         loss.epsilon);
   }
   const double none = loss.kind == LossKind::softmax ? 1.0 : loss_value(loss, 0, 1);
   ClippedLoss result = clipped_loss(loss, none);
@@ -50,15 +51,15 @@ ClippedLoss error_loss(const Loss& loss) {
 
 namespace {
 
-/// What entries of a kernel that are rounded themselves may take from a square.
+/// Relative amount by which rounding of the kernel entries can reduce a square.
 constexpr double lost_square = 1e-8;
 
-/// The root of a square that is a sum of `terms` products of moduli `parts`, upwards: a bound grows with it.
-/// Error{input} where rounding does not explain that the square is negative.
+/// Returns an upper bound on the root of a square that is a sum of `terms` products of moduli `parts`. Throws
+/// Error{input} if the square is more negative than rounding explains.
 double root_of_square(double square, double parts, Index terms, const char* what) {
   const double rounding = rounding_of(2 * terms + 16) * parts;
   if (square < -std::max(rounding, lost_square * parts)) {
-    fail(Code::input, "{} is {:.3g}; a kernel has none below 0: give a positive semi-definite matrix", what, square);
+    fail(Code::input, "{} is {:.3g}; it must not be negative: give a positive semi-definite matrix", what, square);
   }
   return std::sqrt(std::max(square, 0.0) + rounding) * (1 + 4 * unit_rounding);
 }
@@ -73,7 +74,7 @@ double trace_of(const GramMatrix& k) {
   return sum;
 }
 
-/// B, |b| and tr K of a machine whose decisions on its own samples are `g`; B upwards, whatever was rounded.
+/// Returns B, |b| and tr K of a machine with decision values `g` on its training samples; B is rounded upwards.
 FunctionSize machine_size(const GramMatrix& k, double asymmetry, const Fit& fit, const Matrix<double>& g) {
   FunctionSize size{.samples = fit.alpha.rows()};
   size.trace = trace_of(k);
@@ -96,35 +97,35 @@ FunctionSize machine_size(const GramMatrix& k, double asymmetry, const Fit& fit,
   return size;
 }
 
-/// What Maurer's contraction costs; see docs/theory/bounds.md.
+/// Factor of Maurer's vector contraction inequality; see docs/theory/bounds.md.
 double outputs_factor(Scheme scheme, Index classes) {
   const auto c = static_cast<double>(classes);
   if (scheme == Scheme::sign) return 1;
   return is_pairwise(scheme) ? std::sqrt(2 * (c - 1)) : 2 * std::sqrt(c);
 }
 
-/// What the check of the kernel says.
+/// Checks kernel and sizes; returns the asymmetry of the kernel.
 double check_machine(const GramMatrix& k, const Fit& fit, std::size_t known, const RademacherOptions& options) {
   const double asymmetry = k.check();
   const Index n = k.samples();
   if (fit.alpha.rows() != n || static_cast<Index>(known) != n) {
-    fail(Code::input, "a kernel of {} samples, a fit to {} and {} labels do not belong together", n, fit.alpha.rows(),
-         known);
+    fail(Code::input, "the kernel has {} samples, the fit {}, and there are {} labels; the numbers must be equal", n,
+         fit.alpha.rows(), known);
   }
   if (options.check_definite && !is_semidefinite(k, options.progress)) {
-    fail(Code::input, "{}: no norm belongs to this kernel", diagonal_cure(k, options.progress));
+    fail(Code::input, "{}: this kernel defines no norm", diagonal_cure(k, options.progress));
   }
   return asymmetry;
 }
 
-/// Mean loss of s·margin, each with the target 1: (y, z) and (1, yz) have the same loss for all kinds where y = ±1.
+/// Returns the mean loss of s·margin with target 1: for y = ±1, (y, z) and (1, yz) have the same loss.
 double mean_at(const ClippedLoss& loss, std::span<const double> margins, double scale) {
   double sum = 0;
   for (const double margin : margins) sum += loss.value(scale * margin, 1);
   return sum / static_cast<double>(margins.size());
 }
 
-/// All but the uniform bound.
+/// Returns all but the uniform bound.
 RademacherBound textbook_bound(const ClippedLoss& loss, const FunctionSize& size, double empirical, double delta) {
   RademacherBound bound{.loss = loss, .size = size, .setting = {loss.lipschitz(), loss.range(), delta}};
   bound.textbook = fixed_norm_bound(size, empirical, bound.setting);
@@ -132,10 +133,10 @@ RademacherBound textbook_bound(const ClippedLoss& loss, const FunctionSize& size
 }
 
 ClippedLoss class_loss(const RademacherOptions& options, Index classes) {
-  if (options.clip) fail(Code::usage, "a bound on errors clips its loss at that of no decision; leave the clip out");
+  if (options.clip) fail(Code::usage, "a bound on the error rate clips the loss at its value for g = 0; omit the clip");
   const Loss loss = options.loss.value_or(Loss{.kind = LossKind::hinge});
   if (classes > 2 && loss.kind != LossKind::hinge) {
-    fail(Code::usage, "a bound for {} classes is of the hinge, as a ramp of the margin, not of {}", classes,
+    fail(Code::usage, "a bound for {} classes requires the hinge loss, as a ramp of the margin, not {}", classes,
          to_string(loss.kind));
   }
   return error_loss(loss);
@@ -165,7 +166,7 @@ RademacherBound rademacher_bound(const GramMatrix& k, const Fit& fit, std::span<
   options.validate();
   const ClippedLoss loss = clipped_loss(options.loss.value_or(Loss{}), options.clip.value_or(1.0));
   if (fit.alpha.cols() != 1) {
-    fail(Code::usage, "a bound is of one target, not of {}; fit and bound each by itself", fit.alpha.cols());
+    fail(Code::usage, "a bound requires one target, not {}; fit and bound each target separately", fit.alpha.cols());
   }
   const double asymmetry = check_machine(k, fit, targets.size(), options);
   const Matrix<double> g = decision(fit, k.matrix(), k.engine());
@@ -190,8 +191,8 @@ RademacherBound path_bound(const NetAsMachine& net, std::span<const Index> label
   const Index outputs = classes == 2 ? 1 : classes;
   const Index n = std::ssize(labels);
   if (classes < 2 || columns != n * outputs || std::ssize(net.outputs) < columns) {
-    fail(Code::usage, "a network with {} kernel columns does not tell {} samples of {} classes by {} outputs", columns,
-         n, classes, outputs);
+    fail(Code::usage, "a network with {} kernel columns does not match {} samples of {} classes with {} outputs",
+         columns, n, classes, outputs);
   }
   FunctionSize size{.samples = n, .outputs = outputs == 1 ? 1.0 : 2.0};
   double square = 0;
@@ -210,7 +211,8 @@ RademacherBound path_bound(const NetAsMachine& net, std::span<const Index> label
   const MatrixView<const double> f{net.outputs.data(), n, outputs, outputs};
   const std::vector<double> found = margins(outputs == 1 ? Scheme::sign : Scheme::one_hot, classes, f, labels);
   RademacherBound bound = textbook_bound(loss, size, mean_at(loss, found, 1), options.delta);
-  bound.note = "the kernel of a trained network was learned from the sample: the work's number, not a guarantee";
+  bound.note =
+      "the kernel of a trained network depends on the sample: the value of the paper's formula, not a guarantee";
   return bound;
 }
 

@@ -8,7 +8,7 @@ namespace widelimit {
 
 namespace {
 
-/// Powers of 2 that are looked at on either side of the norm: beyond, one of the terms is past every range.
+/// Number of powers of 2 tried on either side of the norm; further away one of the terms exceeds every range.
 constexpr int powers_beside = 40;
 
 double stratum_share(int k) {
@@ -16,7 +16,7 @@ double stratum_share(int k) {
   return 2 / (3 * (away + 1) * (away + 2));
 }
 
-/// The least k with 2ᵏ ≥ x > 0.
+/// Returns the smallest k with 2ᵏ ≥ x > 0.
 int power_above(double x) {
   int k = 0;
   const double mantissa = std::frexp(x, &k);
@@ -24,7 +24,7 @@ int power_above(double x) {
 }
 
 double confidence_term(const BoundSetting& setting, Index samples, double share) {
-  // In two logarithms, since a share of δ may round to 0.
+  // Two logarithms, since share·δ can underflow.
   const double log = std::log(2 / setting.delta) - std::log(share);
   return 3 * setting.range * std::sqrt(log / (2 * static_cast<double>(samples)));
 }
@@ -40,7 +40,7 @@ double complexity_term(const FunctionSize& size, double norm, double offset, dou
 }
 
 void check_size(const FunctionSize& size) {
-  if (size.samples < 1) fail(Code::input, "there are no samples; a bound needs one at least");
+  if (size.samples < 1) fail(Code::input, "there are no samples; a bound needs at least one");
   for (const double part : {size.norm, size.offset, size.trace}) {
     if (!(part >= 0) || !std::isfinite(part)) {
       fail(Code::input, "norm {}, offset {} and trace {} must be finite and not negative", size.norm, size.offset,
@@ -49,7 +49,7 @@ void check_size(const FunctionSize& size) {
   }
 }
 
-/// s·f within 2ᵏ, and its offset within a power of 2 too.
+/// Returns the bound for norm at most 2ᵏ and, with a bias, the smallest sufficient power of 2.
 UniformBound stratum_bound(const FunctionSize& size, int k, double scale, double empirical,
                            const BoundSetting& setting) {
   UniformBound bound{.terms = {}, .scale = scale, .radius = std::ldexp(1.0, k), .share = stratum_share(k)};
@@ -91,7 +91,7 @@ UniformBound uniform_bound(const FunctionSize& size, const std::function<double(
     if (!scalable && k < own) continue;
     const double scale = scalable ? std::ldexp(1.0, k) / size.norm : 1.0;
     if (!std::isfinite(scale) || scale == 0 || !std::isfinite(std::ldexp(1.0, k))) continue;
-    // Beyond the range the terms without the loss only grow with k.
+    // The bound with zero empirical loss is a lower bound; skips the evaluation of the loss if it does not improve.
     UniformBound bound = stratum_bound(size, k, scale, 0.0, setting);
     if (bound.terms.value() >= best.terms.value()) continue;
     bound.terms.empirical = scalable ? empirical(scale) : as_it_is;

@@ -10,13 +10,13 @@ namespace widelimit {
 
 namespace {
 
-/// Every depth with every number of frozen layers, but for networks that learn nothing.
+/// Returns every depth with every number of frozen layers, except networks without trained layers.
 std::vector<AnyKernel> cuts_of(const Network& network) {
   const Index hidden = std::count_if(network.layers.begin(), network.layers.end(),
                                      [](const Layer& layer) { return std::holds_alternative<Dense>(layer.value); }) -
                        1;
   if (hidden < 1)
-    fail(Code::input, "'{}' has no hidden dense layers, and so no depths to choose among", network.to_text());
+    fail(Code::input, "'{}' has no hidden dense layers, so there are no depths to select from", network.to_text());
   std::vector<AnyKernel> cuts;
   for (Index depth = 0; depth <= hidden; ++depth) {
     for (Index frozen = 0; frozen <= depth; ++frozen) {

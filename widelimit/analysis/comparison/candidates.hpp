@@ -8,37 +8,36 @@
 
 namespace widelimit {
 
-/// As KernelRequest has it.
+/// Kernel of a KernelRequest.
 using AnyKernel = std::variant<Network, ClassicalKernel>;
 [[nodiscard]] std::string kernel_text(const AnyKernel& kernel);
 
-/// A kernel of a comparison, or a family of kernels among which a choice is made.
+/// One candidate of a comparison: a kernel, or a family from which one kernel is selected.
 struct Candidate {
   std::string name;
   AnyKernel kernel;
-  Kind kind = Kind::ntk;  ///< of a network
-  /// Every kernel of the name of a classical one (classical_grid); every depth of a network, with every number of
-  /// frozen layers from the first on.
+  Kind kind = Kind::ntk;  ///< for networks
+  /// Family: for a classical kernel its classical_grid; for a network every depth with every number of frozen initial
+  /// layers.
   bool family = false;
 };
 
-/// ntk and nngp for both, else the one.
+/// Returns {ntk, nngp} for Kind::both, else {kind}.
 [[nodiscard]] std::vector<Kind> single_kinds(Kind kind);
 
-/// The name ends in " nngp" with Kind::nngp, in " sweep" where it is a family. Error{usage} for Kind::both,
-/// Error{input} for a network that has nothing to learn.
+/// Returns a network candidate; " nngp" is appended to the name for Kind::nngp, and " sweep" for a family. Throws
+/// Error{usage} for Kind::both and Error{input} for a network without trainable layers.
 [[nodiscard]] Candidate network_candidate(const std::string& name, Network network, Kind kind, bool family = false);
-/// The same by its text, which is its name: "fc:3".
+/// Same from a text such as "fc:3", which becomes the name.
 [[nodiscard]] Candidate network_candidate(const std::string& text, Kind kind, bool family = false);
-/// "rbf", a family; "rbf(gamma=0.5)", with arguments, is that kernel.
+/// Parses a classical kernel: "rbf" is a family, "rbf(gamma=0.5)" a single kernel.
 [[nodiscard]] Candidate classical_candidate(const std::string& text);
 
-/// What to compare where nothing is asked for, by the kind of samples: linear, rbf, laplace, fc:1, fc:3 and fc:5 on
-/// vectors, these and cntk:3 on images, gntk:2, gntk:3 and gntk:5 on graphs. The simplest come first. Kind::both has
-/// each network twice.
+/// Returns the default candidates, simplest first: linear, rbf, laplace, fc:1, fc:3 and fc:5 for vectors; also cntk:3
+/// for images; gntk:2, gntk:3 and gntk:5 for graphs. Kind::both lists each network twice.
 [[nodiscard]] std::vector<Candidate> usual_candidates(const SampleView& x, Kind kind);
 
-/// The kernels that a candidate stands for on these samples. Error{input} where it has none.
+/// Returns the kernels of a candidate on these samples. Throws Error{input} if there are none.
 [[nodiscard]] std::vector<AnyKernel> kernels_of(const Candidate& candidate, const SampleView& x);
 
 }  // namespace widelimit

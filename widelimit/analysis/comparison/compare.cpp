@@ -18,17 +18,17 @@ namespace widelimit {
 
 namespace {
 
-/// A fold, what its machines learn, and by which folds of its own they choose.
+/// Outer fold with its learning task and inner folds.
 struct OuterFold {
   SplitRows rows;
   PartTask task;
-  std::vector<SplitRows> inner;  ///< of the places among rows.train; none where one is left out
+  std::vector<SplitRows> inner;  ///< indices into rows.train; empty for leave-one-out
 };
 
 Truth truth_of(const FitTargets& y) {
   if (!y.labels.empty()) return {.labels = y.labels, .targets = {}};
   if (y.values.cols != 1 || y.values.stride != 1) {
-    fail(Code::input, "kernels are compared on one label or number for each sample, not on {}", y.values.cols);
+    fail(Code::input, "kernel comparison needs one label or number per sample, not {}", y.values.cols);
   }
   return {.labels = {}, .targets = {y.values.data, usize(y.values.rows)}};
 }
@@ -48,7 +48,7 @@ std::vector<SplitRows> inner_folds(const PartTask& task, const CompareOptions& o
   return folds;
 }
 
-/// λ where none are asked for: powers of ten about the mean diagonal of the kernel.
+/// Returns the default λ grid: powers of ten around the mean diagonal of the kernel.
 std::vector<double> lambdas_for(const GramMatrix& k) {
   const double diagonal = k.mean_diagonal();
   const double unit = std::isfinite(diagonal) && diagonal > 0 ? std::round(std::log10(diagonal)) : 0.0;
@@ -57,13 +57,13 @@ std::vector<double> lambdas_for(const GramMatrix& k) {
   return lambdas;
 }
 
-/// A best point with the kernel that it is of.
+/// Best grid point and its kernel.
 struct Choice {
   std::size_t kernel = 0;
   TunePoint point;
 };
 
-/// Takes the best of the points where it is better than what was chosen before, by the rule of best_point.
+/// Replaces `before` if the best of the points is better by the rule of best_point; returns whether it did.
 bool improve(std::optional<Choice>& before, std::size_t kernel, std::span<const TunePoint> points) {
   const auto best = best_point(points);
   if (!best) return false;
@@ -72,14 +72,14 @@ bool improve(std::optional<Choice>& before, std::size_t kernel, std::span<const 
   return true;
 }
 
-/// What all candidates share: samples, what is learned, folds.
+/// State shared by all candidates: samples, targets, folds.
 class Ground {
  public:
   Ground(const SampleView& x, const FitTargets& targets, const std::optional<TestSamples>& test,
          const CompareOptions& options, const Engine& engine)
       : x_(x), truth_(truth_of(targets)), classes_(targets.classes), test_(test), options_(options), engine_(engine) {
     if (truth_.samples() != x.count()) {
-      fail(Code::input, "{} labels or numbers for {} samples", truth_.samples(), x.count());
+      fail(Code::input, "there are {} labels or numbers for {} samples", truth_.samples(), x.count());
     }
     rows_ = tune_folds(truth_, options.tune);
     notes_ = check_folds(rows_, x.count(), truth_.labels);
@@ -95,10 +95,10 @@ class Ground {
   [[nodiscard]] const std::vector<SplitRows>& rows() const { return rows_; }
   [[nodiscard]] const std::vector<OuterFold>& folds() const { return folds_; }
   [[nodiscard]] const CompareOptions& options() const { return options_; }
-  /// About the folds.
+  /// Notes on the folds.
   [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
 
-  /// Weights of the samples in errors, as tune_classes and tune_values have them.
+  /// Sample weights in the errors, as in tune_classes and tune_values.
   [[nodiscard]] std::vector<double> weights() const {
     const MachineOptions& machine = options_.tune.machine;
     if (truth_.classes()) return sample_weights(machine, truth_.labels, classes_);
@@ -117,13 +117,13 @@ class Ground {
     return {view_of(answer.matrices.front().values), engine_};
   }
 
-  /// Errors of a machine by all training samples.
+  /// Computes held-out errors on all training samples.
   [[nodiscard]] std::vector<TunePoint> tune(const GramMatrix& k, const TuneOptions& options) const {
     if (truth_.classes()) return tune_classes(k, truth_.labels, classes_, options);
     return tune_values(k, truth_.targets, options);
   }
 
-  /// The same within the training part of a fold, whose Gram matrix is `square`.
+  /// Same on the training part of a fold with Gram matrix `square`.
   [[nodiscard]] std::vector<TunePoint> tune(const OuterFold& fold, const GramMatrix& square,
                                             TuneOptions options) const {
     options.machine = fold.task.machine(options.machine.lambda);
@@ -133,7 +133,7 @@ class Ground {
     return tune_values(square, fold.task.targets(), options);
   }
 
-  /// What the machine of a choice says of the test part of a fold.
+  /// Fits the chosen machine on the training part of a fold and predicts the test part.
   [[nodiscard]] FoldChoice told(const OuterFold& fold, const GramMatrix& k, const GramMatrix& square,
                                 const Choice& choice) const {
     const FittedMachine fitted = fold.task.fit(square, choice.point.lambda);
@@ -144,7 +144,7 @@ class Ground {
             .told = fold.task.told(fitted, decision(fitted.fit, rows, engine_))};
   }
 
-  /// Error on the test samples, which all count the same, of the machine of all training samples.
+  /// Sets the unweighted error on the test samples of the machine fitted to all training samples.
   void add_test_error(ComparedKernel& row, const KernelAnswer& answer, double lambda) const {
     if (!test_) return;
     const PartTask task(truth_, all_rows(x_.count()), checked_machine());
@@ -158,7 +158,7 @@ class Ground {
   }
 
  private:
-  /// tune() has checked the whole matrix, and a part of a semi-definite matrix is one.
+  /// Skips the definiteness check: tune() has checked the whole matrix, and principal submatrices inherit it.
   [[nodiscard]] MachineOptions checked_machine() const {
     MachineOptions machine = options_.tune.machine;
     machine.check_definite = false;
@@ -176,7 +176,7 @@ class Ground {
   std::vector<std::string> notes_;
 };
 
-/// Takes one candidate through all folds, a kernel of its family at a time, so that one Gram matrix is held.
+/// Evaluates one candidate on all folds, one kernel of its family at a time, so that only one Gram matrix is in memory.
 class Run {
  public:
   Run(const Ground& ground, Candidate candidate) : ground_(ground), in_folds_(ground.folds().size()) {
@@ -202,7 +202,7 @@ class Run {
   }
 
  private:
-  /// A kernel that fails leaves the others of its family.
+  /// A failing kernel does not stop the others of its family.
   void try_kernel(const AnyKernel& kernel, bool alone) {
     try {
       add_kernel(kernel, alone);
@@ -233,7 +233,7 @@ class Run {
       stop_if_asked(options.machine.progress);
       const OuterFold& fold = ground_.folds()[f];
       const GramMatrix square = k.part(fold.rows.train);
-      // Where there is nothing to choose, nothing is chosen.
+      // A single kernel with a single λ needs no selection.
       const std::vector<TunePoint> within =
           alone && points.size() == 1
               ? std::vector<TunePoint>{{.lambda = points.front().lambda, .misclassified = 0.0, .squared_error = 0.0}}
@@ -246,7 +246,7 @@ class Run {
     if (!whole_ && !failures_.empty()) throw Error(failures_.front());
     for (std::size_t f = 0; f < in_folds_.size(); ++f) {
       if (whole_ && in_folds_[f]) continue;
-      fail(Code::numerical, "no fit ended well{}{}{}; try larger λ", whole_ ? fmt::format(" on fold {}", f + 1) : "",
+      fail(Code::numerical, "no fit succeeded{}{}{}; try larger λ", whole_ ? fmt::format(" on fold {}", f + 1) : "",
            message_.empty() ? "" : ": ", message_);
     }
     row_.chosen = whole_->kernel;
@@ -257,7 +257,7 @@ class Run {
 
   void add_notes(std::vector<std::string>& notes) const {
     const std::string& name = row_.candidate.name;
-    for (const Error& error : failures_) notes.push_back(fmt::format("{}: left out {}", name, error.what()));
+    for (const Error& error : failures_) notes.push_back(fmt::format("{}: skipped {}", name, error.what()));
     const Index unsolved =
         std::count_if(row_.folds.begin(), row_.folds.end(), [](const FoldChoice& fold) { return !fold.converged; });
     if (unsolved > 0) {
@@ -268,22 +268,23 @@ class Run {
 
   const Ground& ground_;
   ComparedKernel row_;
-  std::optional<Choice> whole_;                  ///< by all training samples
-  std::vector<std::optional<Choice>> in_folds_;  ///< by the training part of each fold
-  std::vector<Error> failures_;                  ///< of kernels of the family
-  std::string message_;                          ///< of the first kernel without a machine
+  std::optional<Choice> whole_;                  ///< on all training samples
+  std::vector<std::optional<Choice>> in_folds_;  ///< on the training part of each fold
+  std::vector<Error> failures_;                  ///< of the kernels of the family
+  std::string message_;                          ///< of the first kernel without a valid fit
 };
 
 void check_names(const std::vector<Candidate>& candidates) {
   if (candidates.empty()) fail(Code::usage, "there is no kernel to compare");
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j) {
-      if (candidates[i].name == candidates[j].name) fail(Code::usage, "'{}' is named twice", candidates[i].name);
+      if (candidates[i].name == candidates[j].name)
+        fail(Code::usage, "kernel '{}' is listed twice", candidates[i].name);
     }
   }
 }
 
-/// Candidates that chose the end of their λ: the best may lie beyond it.
+/// Adds notes for candidates whose λ is at an end of the grid.
 void add_edge_notes(Comparison& comparison) {
   std::vector<std::string> low, high;
   for (const ComparedKernel& row : comparison.kernels) {
@@ -297,14 +298,15 @@ void add_edge_notes(Comparison& comparison) {
   }
   const auto add = [&](const std::vector<std::string>& names, const char* end, const char* further) {
     if (names.empty()) return;
-    comparison.notes.push_back(
-        fmt::format("λ is the {} of those tried for {}; {} ones may do better", end, fmt::join(names, ", "), further));
+    comparison.notes.push_back(fmt::format("the selected λ is the {} of the grid for {}; try {} values", end,
+                                           fmt::join(names, ", "), further));
   };
   add(low, "smallest", "smaller");
   add(high, "largest", "larger");
 }
 
-/// p of every candidate beside the best. Holm's method takes the p of all pairs, since the best is not known before.
+/// Sets p of each candidate against the best one. Holm's method adjusts over all pairs, since the best one is selected
+/// afterwards.
 void add_p(Comparison& comparison, const Referee& referee) {
   if (referee.paired_test() == PairedTest::none) return;
   std::vector<double> p;

@@ -14,9 +14,9 @@ namespace widelimit {
 
 namespace {
 
-constexpr double upper_share = 0.975;  // the upper end of 95 %
+constexpr double upper_share = 0.975;  // quantile of a 95 % interval
 
-/// A mean with its standard error.
+/// Mean with standard error and degrees of freedom.
 struct Mean {
   double value = 0;
   double error = 0;
@@ -33,9 +33,9 @@ struct Mean {
 };
 
 Mean mean_of(std::span<const double> values, std::span<const double> weights) {
-  if (values.size() < 2) fail(Code::usage, "the spread of {} numbers is not known; it needs two", values.size());
+  if (values.size() < 2) fail(Code::usage, "{} values have no standard error; at least two are needed", values.size());
   const auto n = static_cast<double>(values.size());
-  // Where all are equal, so is their mean, without rounding.
+  // Equal values: exact, without rounding.
   if (std::all_of(values.begin(), values.end(), [&](double v) { return v == values.front(); })) {
     return {values.front(), 0, n - 1};
   }
@@ -52,7 +52,7 @@ Mean mean_of(std::span<const double> values, std::span<const double> weights) {
   return {mean, std::sqrt(n / (n - 1) * squares) / all, n - 1};
 }
 
-/// With the correction for training parts that overlap.
+/// With the correction for overlapping training parts.
 Mean fold_mean(std::span<const double> values, double ratio) {
   Mean mean = mean_of(values, {});
   mean.error *= std::sqrt(1 + ratio * static_cast<double>(values.size()));
@@ -83,7 +83,7 @@ double corrected_t_half_width(std::span<const double> errors, double ratio) {
 }
 
 Interval wilson_interval(Index hits, Index samples) {
-  if (samples < 1) fail(Code::usage, "a share of no samples has no interval");
+  if (samples < 1) fail(Code::usage, "an interval needs at least one sample");
   const double z = boost::math::quantile(boost::math::normal_distribution<double>(), upper_share);
   const auto n = static_cast<double>(samples);
   const double share = static_cast<double>(hits) / n;

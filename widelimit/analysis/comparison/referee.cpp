@@ -31,12 +31,12 @@ Referee::Referee(const Truth& truth, const std::vector<SplitRows>& folds, std::v
       weight += weights_.empty() ? 1 : weights_[usize(i)];
       if (!weights_.empty()) sample_weights_.push_back(weights_[usize(i)]);
     }
-    if (!(weight > 0)) fail(Code::input, "all test rows of a fold have weight 0; an error of them means nothing");
+    if (!(weight > 0)) fail(Code::input, "all test rows of a fold have weight 0; its error is undefined");
     fold_weights_.push_back(weight);
     ratio_ += static_cast<double>(fold.test.size()) / static_cast<double>(fold.train.size() * folds.size());
   }
   if (!disjoint_) {
-    paired_ = PairedTest::corrected_t;  // then there are several folds
+    paired_ = PairedTest::corrected_t;  // overlap implies several folds
   } else if (truth.classes() && weights_.empty()) {
     paired_ = PairedTest::mcnemar;
   } else if (std::count(tested.begin(), tested.end(), true) > 1) {

@@ -6,30 +6,30 @@
 
 namespace widelimit {
 
-/// Says how good candidates are on the test parts of folds, and whether they differ.
+/// Evaluates candidates on the test parts of the folds and computes p-values of their differences.
 class Referee {
  public:
-  /// `weights` of the samples in errors; none means 1.
+  /// `weights` of the samples in errors; empty means 1.
   Referee(const Truth& truth, const std::vector<SplitRows>& folds, std::vector<double> weights);
 
   [[nodiscard]] PairedTest paired_test() const { return paired_; }
-  /// Sets the errors of its folds, its error and interval: of all test parts together, or, where they overlap, the mean
-  /// over folds.
+  /// Sets errors per fold, total error and confidence interval: over all test parts together or, if they overlap, the
+  /// mean over folds.
   void judge(ComparedKernel& row) const;
-  /// p of two candidates that were judged, of this pair alone.
+  /// Returns the unadjusted p-value of two evaluated candidates.
   [[nodiscard]] double p_of(const ComparedKernel& a, const ComparedKernel& b) const;
 
  private:
-  /// Of the samples of all test parts, fold by fold.
+  /// Returns the losses of all test samples, fold by fold.
   [[nodiscard]] std::vector<double> losses(const ComparedKernel& row) const;
 
   Truth truth_;
   const std::vector<SplitRows>& folds_;
   std::vector<double> weights_;
-  std::vector<double> fold_weights_;    ///< of the test parts
-  std::vector<double> sample_weights_;  ///< of the samples of all test parts, fold by fold; none means 1
-  double ratio_ = 0;                    ///< of the sizes of test and training part, the mean over folds
-  bool disjoint_ = true;                ///< no sample is tested twice
+  std::vector<double> fold_weights_;    ///< total weight of each test part
+  std::vector<double> sample_weights_;  ///< weights of all test samples, fold by fold; empty means 1
+  double ratio_ = 0;                    ///< ratio of test to training size, mean over folds
+  bool disjoint_ = true;                ///< test parts do not overlap
   PairedTest paired_ = PairedTest::none;
 };
 
