@@ -150,7 +150,7 @@ def test_own_features():
 
 
 def test_refusals():
-    with pytest.raises(wl.InputError, match="reads the samples"):
+    with pytest.raises(wl.InputError, match="needs the samples"):
         wl.label_aware_kernel(K, Y)
     with pytest.raises(wl.InputError, match="one class"):
         wl.label_aware_kernel(K, np.zeros(60, int), method="kr1")

@@ -79,7 +79,7 @@ def test_files_and_pickles_predict_the_same_bits(tmp_path):
 def test_models_name_the_functions_that_are_missing(tmp_path):
     path = tmp_path / "model.h5"
     classifier().fit(X, Y).save(path)
-    missing = r"2 pair features of the caller's \('overlap', 'f2'\); give the same functions to predict"
+    missing = r"2 user-supplied pair features \('overlap', 'f2'\); pass the same functions for prediction"
     for model in (wl.NTKClassifier.load(path), wl.load_model(path)):
         with pytest.raises(wl.InputError, match=missing):
             model.predict(X_TEST)
@@ -91,7 +91,7 @@ def test_models_name_the_functions_that_are_missing(tmp_path):
     classifier(pair_features=None).fit(X, Y).save(tmp_path / "without.h5")
     classifier(pair_features=None, label_aware=None).fit(X, Y).save(tmp_path / "plain.h5")
     for name in ("without.h5", "plain.h5"):
-        with pytest.raises(wl.InputError, match="no pair features of the caller's, and is given 'f2'"):
+        with pytest.raises(wl.InputError, match="no user-supplied pair features, but got 'f2'"):
             wl.load_model(tmp_path / name, pair_features=f2)
 
 
@@ -144,9 +144,9 @@ def test_sparse_samples():
 
 def test_refusals():
     for method in ("kr1", "kr2"):
-        with pytest.raises(wl.InputError, match="pair features of your own belong to linear and fjlt"):
+        with pytest.raises(wl.InputError, match="user-supplied pair features need linear or fjlt"):
             classifier(label_aware=method).fit(X, Y)
-    with pytest.raises(wl.InputError, match="belong to a label-aware kernel"):
+    with pytest.raises(wl.InputError, match="need a label-aware kernel"):
         classifier(label_aware=None).fit(X, Y)
     with pytest.raises(wl.InputError, match="precomputed"):
         classifier(kernel="precomputed").fit(wl.kernel("fc:1", X), Y)

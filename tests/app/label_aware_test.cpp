@@ -122,7 +122,7 @@ TEST(LabelAwareProgram, PredictNamesThePairFeaturesOfACaller) {
   save_model(folder.path("own.h5"), model);
   const Finished run = folder.widelimit({"predict", "--model", "own.h5", "--test", "digits", "--part", "test"});
   EXPECT_EQ(run.status, 2);
-  EXPECT_NE(run.err.find("2 pair features of the caller's ('overlap', 'f2'); give the same functions to predict"),
+  EXPECT_NE(run.err.find("2 user-supplied pair features ('overlap', 'f2'); pass the same functions for prediction"),
             std::string::npos)
       << run.err;
 }

@@ -335,7 +335,7 @@ TEST_P(GraphPath, RefusesWhatDoesNotFit) {
             "layer 1.shortcut.1 (aggregate) sums over neighbours in a graph, and here are vectors");
   EXPECT_EQ(refusal("fc:2", SampleView(graphs)),
             "the network ends with values at each node; add global_sum_pool or global_avg_pool before its last dense "
-            "layer, or ask for the kernel of nodes");
+            "layer, or request the kernel of nodes");
   EXPECT_EQ(refusal("conv relu flatten dense", SampleView(graphs)),
             "layer 1 (conv) needs positions on a grid, and samples are graphs, whose nodes have no order");
   EXPECT_EQ(refusal("aggregate relu global_sum_pool dense", SampleView(graphs)),

@@ -317,7 +317,7 @@ TEST(LabelAwareKernel, RefusesWhatDoesNotFitTogether) {
     }
     return std::string();
   };
-  EXPECT_NE(complaint({}, problem.labels, {}).find("reads the samples"), std::string::npos);
+  EXPECT_NE(complaint({}, problem.labels, {}).find("needs the samples"), std::string::npos);
   EXPECT_NE(complaint(problem.sources(), std::vector<Index>(30, 1), {}).find("one class"), std::string::npos);
   EXPECT_NE(complaint(problem.sources(), {0, 1}, {}).find("2 labels for 30"), std::string::npos);
   EXPECT_NE(complaint(problem.sources(), problem.labels, {.ratio = -1}).find("ratio"), std::string::npos);

@@ -185,7 +185,7 @@ TEST(LabelAwareMachine, ModelsRememberTheNamesOfPairFeaturesOfTheCaller) {
     }
     return "";
   };
-  EXPECT_NE(message(nullptr).find("2 pair features of the caller's ('overlap', 'f2'); give the same functions"),
+  EXPECT_NE(message(nullptr).find("2 user-supplied pair features ('overlap', 'f2'); pass the same functions"),
             std::string::npos)
       << message(nullptr);
   PairFunctions other = two_features();

@@ -16,13 +16,13 @@ namespace widelimit {
 
 namespace {
 
-/// One precision at run time becomes a type.
+/// Calls f with a value of the type that a run-time precision denotes.
 template <typename F>
 auto with_type(Precision precision, const F& f) {
   return precision == Precision::f32 ? f(float{}) : f(double{});
 }
 
-/// All of a Gram matrix, in matrices of the engine. The largest error of quadrature that a sample meets.
+/// Fills all of a Gram matrix into matrices of the engine. Returns the largest quadrature error of a sample.
 double fill(const GramTask& task, const Engine& engine, std::span<const EngineMatrix> outputs, Progress* progress) {
   double error = 0;
   Traversal(task, one_panel(task), engine).each_pair([&](const Panel& rows, const Panel& cols) {
@@ -33,7 +33,8 @@ double fill(const GramTask& task, const Engine& engine, std::span<const EngineMa
     const Loaded& x1 = loaded(rows);
     const Loaded& x2 = loaded(cols);
     if (task.symmetric()) {
-      // Where images are pooled, this is as much work as a row of pairs each: before them, with a bar of its own.
+      // For pooled images, the diagonal costs one row of pairs per sample; it has a separate progress bar and runs
+      // first.
       ProgressTicker ticker(progress, rows.range().size(), "samples");
       rows.diagonal([&](Index done) { ticker.at(done); });
     }
@@ -45,8 +46,8 @@ double fill(const GramTask& task, const Engine& engine, std::span<const EngineMa
   return error;
 }
 
-/// All of a Gram matrix into host matrices, one for each output: in place where the engine works in host memory, tile
-/// by tile where its memory does not hold them. The largest error of quadrature that a sample meets.
+/// Fills all of a Gram matrix into host matrices, one per output: in place if the engine uses host memory, tile by tile
+/// if its memory cannot hold the outputs. Returns the largest quadrature error of a sample.
 template <typename T>
 double fill_host(const GramTask& task, const Engine& engine, const std::vector<MatrixView<T>>& views,
                  Progress* progress) {
@@ -64,7 +65,7 @@ double fill_host(const GramTask& task, const Engine& engine, const std::vector<M
   return error;
 }
 
-/// The same into matrices that are made for it.
+/// The same into newly allocated matrices.
 struct HostMatrices {
   std::vector<AnyMatrix> outputs;
   double quadrature_error = 0;
@@ -116,7 +117,7 @@ std::string zero_kernel_warning(const Network& network, Kind kind) {
 void require_trained_layer(const Network& network, Kind kind) {
   const std::string warning = zero_kernel_warning(network, kind);
   if (warning.empty()) return;
-  fail(Code::input, "{}; write a layer without frozen, or choose the kernel nngp, which does not depend on training",
+  fail(Code::input, "{}; make a layer trainable, or choose the kernel nngp, which does not depend on training",
        warning);
 }
 
@@ -145,7 +146,8 @@ Gram gram(const Network& network, const SampleView& x1, const SampleView& x2, co
 
 GramMatrix gram_matrix(const Network& network, const SampleView& x, const GramOptions& options, const Engine& engine) {
   const Interruptible interruptible(options.progress);
-  if (options.kind == Kind::both) fail(Code::usage, "a Gram matrix is of one kernel; choose nngp or ntk");
+  if (options.kind == Kind::both)
+    fail(Code::usage, "kind is both, but a Gram matrix holds one kernel; choose nngp or ntk");
   check_samples(x);
   const Recipe recipe = lower(network, x.shape, recipe_outputs(options.kind));
   const EngineMatrix k = engine.algebra().allocate(x.count(), x.count(), options.precision);

@@ -14,10 +14,10 @@ namespace widelimit {
 
 namespace {
 
-/// Sums of larger entries may leave float64.
+/// Sums of larger entries may overflow float64.
 constexpr double largest_entry = 1e300;
 
-/// An entry as it prints in the precision of its matrix.
+/// Formats an entry in the precision of its matrix.
 std::string entry_text(const Algebra& algebra, const EngineMatrix& k, Index i, Index j) {
   if (k.precision() == Precision::f32) {
     float value = 0;
@@ -62,15 +62,15 @@ bool consecutive(std::span<const Index> samples) {
 
 struct GramMatrix::Shared {
   const Engine* engine = nullptr;
-  AnyMatrix copied;               ///< what `held` lies over, where this is a copy in host memory
-  std::shared_ptr<Shared> whole;  ///< of what it is a part, whose memory it may share
+  AnyMatrix copied;               ///< data of `held`, if this is a copy in host memory
+  std::shared_ptr<Shared> whole;  ///< matrix of which this is a submatrix, keeps shared memory alive
   EngineMatrix held;
   std::shared_ptr<const GramSource> source;
 
   std::mutex guard;
   std::optional<std::vector<double>> diagonal;
   std::optional<double> asymmetry;
-  bool checked = false;  ///< samples and the range of the diagonal
+  bool checked = false;  ///< check() has passed: samples exist, diagonal is in range
 };
 
 GramMatrix::GramMatrix(const AnyView& host, const Engine& engine) : GramMatrix(engine.algebra().hold(host), engine) {}
@@ -97,7 +97,8 @@ double GramMatrix::epsilon() const {
 }
 
 const EngineMatrix& GramMatrix::matrix() const {
-  if (!held()) fail(Code::usage, "this machine needs the Gram matrix in memory; ridge by conjugate gradients does not");
+  if (!held())
+    fail(Code::usage, "this method needs the whole Gram matrix in memory; use ridge with conjugate gradients instead");
   return shared_->held;
 }
 
@@ -147,7 +148,7 @@ Matrix<double> GramMatrix::columns(std::span<const Index> chosen) const {
   return result;
 }
 
-/// Of a source its columns, turned: K is symmetric.
+/// The rows of a source are its columns transposed: K is symmetric.
 Matrix<double> GramMatrix::rows(Index begin, Index count, Index first) const {
   Matrix<double> result(count, samples() - first, Content::unset);
   if (held()) {
@@ -176,7 +177,7 @@ void GramMatrix::multiply_precisely(MatrixView<const double> v, MatrixView<doubl
   algebra().multiply_precisely(matrix(), v, out, progress);
 }
 
-/// What is known of the whole is known of the part: each of its pairs is one of the whole.
+/// Asymmetry and diagonal of the whole matrix are reused: each pair of the submatrix is a pair of the whole.
 GramMatrix GramMatrix::part(std::span<const Index> chosen) const {
   GramMatrix result(part(chosen, chosen), engine());
   result.shared_->whole = shared_;

@@ -8,7 +8,7 @@ namespace widelimit {
 
 namespace {
 
-/// 0·x is 0 for every finite x, and NaN otherwise; unlike a test with a branch, this sum is vectorised.
+/// 0·x is 0 if x is finite, else NaN; unlike a test with a branch, this sum is vectorised.
 template <typename T>
 bool all_finite(const T* values, Index size) {
   T sum = 0;
@@ -47,7 +47,7 @@ void check_samples(const SampleView& x) {
     if (x.shape != graphs->graphs->shape()) {
       fail(Code::input, "graphs have the shape {}, not {}", to_string(graphs->graphs->shape()), to_string(x.shape));
     }
-    return;  // their owner has looked at every node
+    return;  // graphs are validated on construction
   }
   std::visit(
       [&](const auto& rows) {

@@ -18,7 +18,7 @@ namespace widelimit {
 
 namespace {
 
-// Streams of a draw's seed that belong to neither weights nor dropout masks.
+// Random streams of a draw's seed, distinct from those of weights and dropout masks.
 constexpr std::uint64_t probe_stream = ~std::uint64_t{0};
 constexpr std::uint64_t draw_stream = ~std::uint64_t{1};
 
@@ -26,7 +26,7 @@ struct Problem {
   Architecture architecture;
   Tensor<double> x1;
   Tensor<double> x2;
-  bool symmetric;  ///< x2 is x1: then samples share their dropout masks, as in a symmetric Gram matrix
+  bool symmetric;  ///< x2 is x1: samples then share their dropout masks, as in a symmetric Gram matrix
   bool ntk;
 };
 
@@ -35,8 +35,8 @@ struct Estimate {
   Matrix<double> ntk;
 };
 
-/// c = alpha·a1·a2ᵀ, samples as rows. On an engine with layers the factors stay there, and `symmetric` makes entries
-/// below the diagonal those above it, which its products need not do.
+/// c = alpha·a1·a2ᵀ, samples as rows. On an engine with layers the factors stay on the device; there `symmetric`
+/// mirrors the upper triangle, since its products need not be exactly symmetric.
 Matrix<double> inner_products(double alpha, const Tensor<double>& a1, const Tensor<double>& a2, bool symmetric,
                               const Engine& engine) {
   Matrix<double> c(a1.count(), a2.count());
@@ -59,8 +59,8 @@ Matrix<double> inner_products(double alpha, const Tensor<double>& a1, const Tens
   return c;
 }
 
-/// E[f f'] given all but the readout: where the network ends in a dense layer, the expectation over its weights is
-/// w²⟨a,a'⟩/C + b²; elsewhere the mean of f_k f'_k over the output channels.
+/// E[f f'] given all layers but the readout: if the last layer is dense, the expectation over its weights, w²⟨a,a'⟩/C +
+/// b²; otherwise the mean of f_k f'_k over the output channels.
 Matrix<double> output_covariance(const Architecture& architecture, const Trace<double>& t1, const Trace<double>& t2,
                                  const Engine& engine) {
   const bool dense = architecture.ends_in_dense();
@@ -78,8 +78,8 @@ Matrix<double> output_covariance(const Architecture& architecture, const Trace<d
   return covariance;
 }
 
-/// Signal of the scalar Σ_k s_k f_k/√K with random signs s: over the draws its tangent kernel averages to the mean of
-/// those of the K outputs.
+/// Gradient of the scalar Σ_k s_k f_k/√K with random signs s; the expectation of its tangent kernel over the draws is
+/// the mean of the tangent kernels of the K outputs.
 Tensor<double> probe_signal(Index count, const Shape& output, std::uint64_t seed) {
   const Random random(seed, probe_stream);
   Tensor<double> signal(count, output);
@@ -114,7 +114,8 @@ Estimate estimate(const Problem& problem, std::uint64_t seed, const Engine& engi
   return result;
 }
 
-/// Hands over the mean and the standard error of the mean. Error{numerical} names the first pair without one.
+/// Moves out the mean and its standard error. Throws Error{numerical} naming the first pair for which one is not
+/// finite.
 void finish(EntryMoments& moments, Matrix<double>& mean, Matrix<double>& error, std::string_view kernel) {
   if (const auto pair = moments.finish(mean, error)) {
     fail(Code::numerical,
@@ -124,8 +125,8 @@ void finish(EntryMoments& moments, Matrix<double>& mean, Matrix<double>& error, 
   }
 }
 
-/// Draws run in parallel by teams, or one after the other where an engine holds the networks in its own memory; their
-/// results are added in the order of the draws, so that the sum does not know how many threads there were.
+/// Runs draws in parallel batches, or one at a time if an engine holds the networks in its own memory. Results are
+/// added in the order of the draws, so that the sum is independent of the number of threads.
 MonteCarloGram average(const Problem& problem, const MonteCarloOptions& options, const Engine& engine) {
   const Interruptible interruptible(options.progress);
   EntryMoments nngp(problem.x1.count(), problem.x2.count());
@@ -133,7 +134,7 @@ MonteCarloGram average(const Problem& problem, const MonteCarloOptions& options,
   const Random seeds(options.seed, draw_stream);
   const auto& layers = layers_of<double>(engine);
   const Index team = layers ? 1 : engine.threads();
-  if (layers) {  // samples go there once: copies of them stay there
+  if (layers) {  // upload the samples once; the copies stay on the device
     (void)problem.x1.read(layers);
     if (!problem.symmetric) (void)problem.x2.read(layers);
   }
@@ -146,7 +147,7 @@ MonteCarloGram average(const Problem& problem, const MonteCarloOptions& options,
       estimates[usize(k)] = estimate(problem, seed, engine, shared.get());
     };
     if (layers) {
-      draw(0);  // all threads draw its weights
+      draw(0);  // the weights are drawn by all threads
     } else {
       engine.for_each(std::ssize(estimates), draw);
     }

@@ -14,7 +14,7 @@ namespace widelimit {
 
 namespace {
 
-/// Edge of the blocks that are filled at a time, and the panels of samples, within the memory that is given.
+/// Edge of the blocks that are filled at a time, and the panels of samples, for a given memory limit.
 struct Blocks {
   Index edge = 1;
   PanelPlan panels;
@@ -24,11 +24,12 @@ Blocks plan_blocks(const Recipe& recipe, const SampleView& x, const NetworkGramO
   const Kernels& kernels = engine.kernels();
   const Index edge = gram_tile_edge(x.count(), x.count(), kernels.tile_edge(recipe));
   const std::size_t entry = options.precision == Precision::f32 ? sizeof(float) : sizeof(double);
-  const auto fixed = [&](Index block) {  // the block, and on each thread the correlations that a tile starts from
+  const auto fixed = [&](Index block) {  // one block, and per thread the correlations from which a tile is computed
     return static_cast<std::size_t>(block * block) * entry +
            static_cast<std::size_t>(engine.threads() * edge * edge) * sizeof(double);
   };
-  // Tiles for all threads; never by their number, on which no bit may depend. Half the memory is for samples.
+  // Enough tiles for all threads, but independent of their number, on which the result must not depend bitwise. Half of
+  // the memory is reserved for samples.
   Index tiles = 4;
   while (tiles > 1 && fixed(std::min(x.count(), edge * tiles)) > options.memory / 2) tiles /= 2;
   Blocks result{.edge = std::min(x.count(), edge * tiles), .panels = {}};
@@ -42,8 +43,8 @@ Blocks plan_blocks(const Recipe& recipe, const SampleView& x, const NetworkGramO
   return result;
 }
 
-/// A block of the Gram matrix at a time lies on the engine: filled, multiplied with both parts of v that it meets,
-/// forgotten. Blocks come in the same order whatever the number of threads, and so do the sums.
+/// Evaluates the Gram matrix block by block on the engine: fills a block, multiplies it with both parts of v that it
+/// meets, and discards it. The order of blocks, hence of the sums, is independent of the number of threads.
 class NetworkSource final : public GramSource {
  public:
   NetworkSource(const Network& network, const SampleView& x, const NetworkGramOptions& options, const Engine& engine)
@@ -68,7 +69,7 @@ class NetworkSource final : public GramSource {
   [[nodiscard]] Precision precision() const override { return task_.precision; }
   [[nodiscard]] std::vector<double> diagonal() const override { return diagonal_; }
   [[nodiscard]] std::size_t bytes() const override { return blocks_.panels.bytes; }
-  /// A correlation of two samples and some thirty for each step, twice with its transpose; of images each pair of
+  /// One inner product of two samples, and about thirty operations per step; for images, per step and pair of
   /// positions.
   [[nodiscard]] double entry_cost() const override {
     const Shape& shape = task_.x1.shape;
@@ -132,7 +133,7 @@ class NetworkSource final : public GramSource {
 }  // namespace
 
 void NetworkGramOptions::validate() const {
-  if (kind == Kind::both) fail(Code::usage, "a product takes one kernel; choose nngp or ntk");
+  if (kind == Kind::both) fail(Code::usage, "kind is both, but a product uses one kernel; choose nngp or ntk");
 }
 
 GramMatrix network_gram(const Network& network, const SampleView& x, const NetworkGramOptions& options,

@@ -9,9 +9,9 @@ namespace widelimit {
 
 namespace {
 
-/// A tile and what is remembered of it while its panels are in memory.
+/// Size of a tile's bookkeeping while its panels are in memory.
 constexpr std::size_t bytes_per_tile = 128;
-/// Panels hold at most so many edges of rows and of columns, so that the list of their tiles stays small.
+/// Upper bounds of the panel sizes in tile edges, which keep the list of tiles small.
 constexpr Index most_row_edges = 512;
 constexpr Index most_col_edges = 256;
 
@@ -41,14 +41,14 @@ PanelPlan plan_panels(const PanelNeeds& needs) {
   const auto cols_for = [&](Index row_edges) {
     return std::min(needs.cols, needs.edge * std::clamp<Index>(row_edges / 8, 1, most_col_edges));
   };
-  // Largest number of rows that fits, by bisection: bytes grow with it.
+  // Bisection for the largest number of rows that fits; memory increases with it.
   Index low = 1;
   if (!fits(needs, low * needs.edge, cols_for(low))) {
     const std::size_t least = bytes_of(needs, needs.edge, needs.edge);
     if (least > needs.budget) {
       fail(Code::resource, {Remedy::more_memory},
-           "this Gram needs at least {} of memory, of which {} are the samples and the tiles under way, but {} are "
-           "allowed; allow more or use fewer threads",
+           "this Gram matrix needs at least {} of memory, of which {} are samples and tiles in flight, but only {} are "
+           "allowed; allow more memory or use fewer threads",
            bytes_text(static_cast<double>(least)), bytes_text(static_cast<double>(needs.fixed_bytes)),
            bytes_text(static_cast<double>(needs.budget)));
     }

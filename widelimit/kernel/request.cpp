@@ -21,10 +21,10 @@ bool takes_monte_carlo(const KernelRequest& request) {
   return request.method == Method::monte_carlo || exactness(*network) == Exactness::monte_carlo;
 }
 
-/// Matrices of one pair of sample sets.
+/// Number of matrices for one pair of sample sets.
 Index matrices_of(const KernelRequest& request) {
   const Index kinds = network_of(request) != nullptr && request.kind == Kind::both ? 2 : 1;
-  // Monte Carlo keeps mean and standard error of both kernels, and a draw of each in every thread.
+  // Monte Carlo holds mean and standard error of both kernels, and one draw of each per thread.
   return takes_monte_carlo(request) ? 8 : kinds;
 }
 
@@ -67,7 +67,7 @@ void sample_networks(const KernelRequest& request, const std::string& prefix, co
   if (options.ntk) add_estimate(answer, prefix + "ntk", std::move(gram.ntk), std::move(gram.ntk_error));
 }
 
-/// x1 × x2, or x1 against itself where x2 is absent.
+/// Computes x1 × x2; without x2, x1 with itself.
 void fill_gram(const KernelRequest& request, const std::string& prefix, const SampleView& x1,
                const std::optional<SampleView>& x2, const Engine& engine, KernelAnswer& answer) {
   const auto n1 = static_cast<double>(x1.count());
@@ -98,7 +98,7 @@ void fill_diagonal(const KernelRequest& request, const SampleView& train, const 
   if (has(request.kind, Kind::ntk)) add(answer, "diagonal_ntk", row(1), dims);
 }
 
-/// The matrices of all layers as one stack, since a file holds them as one array.
+/// Concatenates the matrices of all layers, since a file stores them as one array.
 template <typename T>
 Matrix<T> stacked(const std::vector<AnyMatrix>& layers, Index n) {
   Matrix<T> stack(std::ssize(layers) * n, n);
@@ -155,11 +155,11 @@ Method parse_method(std::string_view text) {
 void KernelRequest::validate(bool has_test) const {
   if (quantity == KernelQuantity::gram) return;
   if (network_of(*this) == nullptr) {
-    fail(Code::usage, "a classical kernel has no layers: sweep, layers and diagonal need a network");
+    fail(Code::usage, "sweep, layers and diagonal need a network, not a classical kernel");
   }
-  if (has_test) fail(Code::usage, "sweep, layers and diagonal are of the training set alone; leave the test set out");
+  if (has_test) fail(Code::usage, "sweep, layers and diagonal use the training set only; remove the test set");
   if (takes_monte_carlo(*this)) {
-    fail(Code::usage, "sweep, layers and diagonal come from formulas, which Monte Carlo does without");
+    fail(Code::usage, "sweep, layers and diagonal need closed formulas and cannot be computed by Monte Carlo");
   }
 }
 
@@ -177,7 +177,7 @@ double answer_bytes(const KernelRequest& request, Index train, Index test, const
   switch (request.quantity) {
     case KernelQuantity::diagonal:
       return 4 * n * entry;
-    case KernelQuantity::layers:  // each alone, then the stack
+    case KernelQuantity::layers:  // the matrices of the layers and their concatenation
       return 2 * static_cast<double>(lower(*network_of(request), shape, RecipeOutputs::per_layer).outputs) * n * n *
              entry;
     case KernelQuantity::sweep: {
@@ -200,7 +200,7 @@ KernelAnswer compute_kernel(const KernelRequest& request, const SampleView& trai
   request.validate(test.has_value());
   require_memory(answer_bytes(request, train.count(), test ? test->count() : 0, train.shape), request.memory,
                  fmt::format("this kernel of {} samples", train.count() + (test ? test->count() : 0)),
-                 "store the Gram of a network as .h5, which needs no memory for it, take fewer samples or single "
+                 "write the Gram matrix of a network to an .h5 file tile by tile, use fewer samples or single "
                  "precision, or allow more");
   const DeviceMemoryLimit limit(engine, request.memory);
   const auto start = Clock::now();

@@ -50,16 +50,17 @@ MatrixView<const double> Panel::diagonal(const std::function<void(Index)>& after
 
 namespace {
 
-/// Samples of graph networks are graphs, or nodes where the network does not sum over them.
+/// Checks that a graph network ends as its samples require: graphs need a sum over nodes, node samples must not have
+/// one.
 void check_ending(const Recipe& recipe, const SampleView& x) {
   const GraphView* graphs = x.graphs();
   if (graphs == nullptr || recipe.at_nodes() == graphs->apart) return;
   if (graphs->apart) {
-    fail(Code::input, "the network sums over nodes; a kernel of nodes is of a network without global pooling");
+    fail(Code::input, "the network pools over nodes, but a kernel of nodes was requested; remove the global pooling");
   }
   fail(Code::input,
        "the network ends with values at each node; add global_sum_pool or global_avg_pool before its last dense layer, "
-       "or ask for the kernel of nodes");
+       "or request the kernel of nodes");
 }
 
 }  // namespace

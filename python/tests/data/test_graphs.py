@@ -202,7 +202,7 @@ def test_kernels_of_nodes_sum_to_those_of_graphs():
     owner = np.repeat(np.arange(3), graphs.node_counts)
     sums = np.array([[nodes[np.ix_(owner == a, owner == b)].sum() for b in range(3)] for a in range(3)])
     np.testing.assert_allclose(sums, wl.kernel(f"{blocks} global_sum_pool dense", graphs), rtol=1e-12)
-    with pytest.raises(wl.InputError, match="sums over nodes"):
+    with pytest.raises(wl.InputError, match="pools over nodes"):
         wl.kernel("gntk:2", graphs.nodes)
 
 

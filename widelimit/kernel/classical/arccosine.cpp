@@ -15,8 +15,8 @@ struct Node {
   double weight;
 };
 
-/// Gauss–Legendre on [0, π/2]. The integrand of J_n is analytic far around the interval for c ≤ 0 (its poles lie at
-/// cos ψ = 1/c, |Re ψ| = π), so 24 points leave less than rounding.
+/// Gauss–Legendre on [0, π/2]. For c ≤ 0, the nearest poles of the integrand of J_n (cos ψ = 1/c) have |Re ψ| = π, so
+/// that the error of 24 points is below rounding.
 constexpr int quadrature_size = 24;
 
 std::array<Node, quadrature_size> legendre_nodes() {
@@ -24,7 +24,7 @@ std::array<Node, quadrature_size> legendre_nodes() {
   for (int i = 0; i < quadrature_size; ++i) {
     double x = std::cos(std::numbers::pi * (i + 0.75) / (quadrature_size + 0.5));
     double slope = 1.0;
-    for (int step = 0; step < 8; ++step) {  // Newton from this start has converged after four
+    for (int step = 0; step < 8; ++step) {  // Newton's method; converges in four steps from this start
       double previous = 1.0;
       double value = x;
       for (int k = 2; k <= quadrature_size; ++k) {
@@ -52,7 +52,7 @@ double power(double base, Index exponent) {
 Angle Angle::from_distance(double one_minus_abs_cosine, bool acute) {
   const double t = std::fmin(std::fmax(one_minus_abs_cosine, 0.0), 1.0);
   const double sine = std::sqrt(t * (2.0 - t));
-  const double to_axis = 2.0 * std::asin(std::sqrt(t / 2.0));  // distance of θ to 0 or to π, whichever is nearer
+  const double to_axis = 2.0 * std::asin(std::sqrt(t / 2.0));  // distance of θ to the nearer of 0 and π
   if (acute) return {1.0 - t, sine, std::numbers::pi - to_axis};
   return {t - 1.0, sine, to_axis};
 }

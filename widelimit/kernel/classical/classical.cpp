@@ -17,14 +17,14 @@ namespace widelimit {
 
 namespace {
 
-/// scale·2^exponent with the scale's own exponent split off, so that no product on the way leaves the range.
+/// scale·value·2^exponent; the exponent of `scale` is extracted first, so that no intermediate product overflows.
 double scaled(double scale, double value, int exponent) {
   int own = 0;
   const double fraction = std::frexp(scale, &own);
   return std::ldexp(fraction * value, own + exponent);
 }
 
-// Each form turns a pair of rows, and the inner product of their scaled copies where it asks for it, into a value.
+// Each form maps a pair of rows, and the inner product of their scaled copies if reads_inner, to a kernel value.
 
 struct LinearForm {
   static constexpr bool reads_inner = true;
@@ -45,8 +45,8 @@ struct PolynomialForm {
   }
 };
 
-/// ‖x‖² + ‖x'‖² − 2⟨x,x'⟩ loses log₂((‖x‖²+‖x'‖²)/‖x−x'‖²) bits; where that is more than three, the distance is
-/// computed again by subtraction. What stays is at most 8·eps·√d relative in the exponent.
+/// ‖x‖² + ‖x'‖² − 2⟨x,x'⟩ loses log₂((‖x‖²+‖x'‖²)/‖x−x'‖²) bits; if that exceeds three, the distance is recomputed by
+/// subtraction. The remaining relative error of the exponent is at most 8·eps·√d.
 struct RbfForm {
   static constexpr bool reads_inner = true;
   double gamma;
@@ -62,7 +62,7 @@ struct RbfForm {
 
 struct LaplaceForm {
   static constexpr bool reads_inner = false;
-  static constexpr int far = 64;  // sums that leave the range are summed again, this many powers of two lower
+  static constexpr int far = 64;  // sums that overflow are recomputed scaled by 2^−far
   double gamma;
   template <typename Row>
   double operator()(const Row& p, const Row& q, double /*inner*/) const {
@@ -72,8 +72,8 @@ struct LaplaceForm {
   }
 };
 
-/// cos θ from the inner product carries an error of a few eps, θ then one of eps/sin θ: near 0 and π the distance
-/// 1 − |cos θ| = ½‖u ∓ u'‖² of the unit vectors is taken instead.
+/// cos θ computed from the inner product has an error of a few eps, hence θ one of eps/sin θ; near 0 and π, the
+/// distance 1 − |cos θ| = ½‖u ∓ u'‖² of the unit vectors is used instead.
 struct ArccosineForm {
   static constexpr bool reads_inner = true;
   static constexpr double near = 0x1p-6;
@@ -170,10 +170,10 @@ AnyMatrix gram_of(const ClassicalKernel& kernel, const Rows& x1, const Rows& x2,
     case ClassicalKernel::Name::arccosine:
       return filled(ArccosineForm{ArccosineKernel(kernel.degree), kernel.degree});
   }
-  fail(Code::input, "a classical kernel of unknown name was asked for");
+  fail(Code::input, "unknown classical kernel");
 }
 
-/// Samples as `Rows`; where x2 is absent, x1 with itself.
+/// Converts the samples to `Rows`; without x2, computes the kernel of x1 with itself.
 template <typename Rows>
 AnyMatrix gram_of(const ClassicalKernel& kernel, const SampleView& x1, const std::optional<SampleView>& x2,
                   Precision precision, const Engine& engine, Progress* progress) {

@@ -12,14 +12,14 @@ namespace widelimit {
 
 namespace {
 
-/// Sums over features.
+/// Measures of scale, summed over features.
 struct Spread {
   double variance = 0;   ///< Σⱼ var(xⱼ)
   double deviation = 0;  ///< Σⱼ √var(xⱼ)
   double square = 0;     ///< mean of ‖x‖²
 };
 
-/// Calls use(column, value) for the numbers of row i; those that are not stored are 0.
+/// Calls use(column, value) for the stored values of row i; the others are 0.
 template <typename T, typename Use>
 void visit_row(const MatrixView<const T>& rows, Index i, const Use& use) {
   for (Index j = 0; j < rows.cols; ++j) use(j, static_cast<double>(rows(i, j)));
@@ -30,7 +30,7 @@ void visit_row(const SparseView& rows, Index i, const Use& use) {
   for (std::size_t k = 0; k < row.size(); ++k) use(static_cast<Index>(row.columns[k]), row.values[k]);
 }
 
-/// Two passes, so that a large mean does not eat a small variance.
+/// Two-pass algorithm, which avoids cancellation if the mean is large compared with the variance.
 Spread spread_of(const SampleView& x) {
   return std::visit(
       [](const auto& rows) {
@@ -68,11 +68,11 @@ double three_digits(double value) {
   return rounded;
 }
 
-/// share/scale; equal samples have no scale, and any γ is as good as another.
+/// Returns share/scale; if all samples are equal, scale = 0 and any γ gives the same kernel.
 double gamma_of(double share, double scale, ClassicalKernel::Name name) {
   const double gamma = three_digits(scale > 0 ? share / scale : share);
   if (!std::isfinite(gamma) || gamma <= 0) {
-    fail(Code::input, "{}: no gamma suits samples of scale {:.3g}; scale the samples",
+    fail(Code::input, "{}: gamma is out of range for samples of scale {:.3g}; scale the samples",
          ClassicalKernel{.name = name, .gamma = {}}.to_text(), scale);
   }
   return gamma;

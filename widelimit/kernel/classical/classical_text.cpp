@@ -16,7 +16,7 @@ namespace {
 
 using Name = ClassicalKernel::Name;
 
-/// What a kernel is called and which of its arguments count.
+/// Name of a kernel and the parameters it takes.
 struct Entry {
   Name name;
   std::string_view text;

@@ -49,7 +49,7 @@ SparseMatrix read_sparse(const SampleView& samples, std::string_view name) {
   return values;
 }
 
-/// Scales a row by a power of two that brings its largest magnitude to [½, 1); its exponent and ‖unit‖².
+/// Scales a row by the power of two that brings its largest magnitude to [½, 1); sets its exponent and ‖unit‖².
 void scale_row(std::span<const double> values, double* unit, int& exponent, double& square) {
   double largest = 0.0;
   for (const double value : values) largest = std::max(largest, std::abs(value));

@@ -10,7 +10,7 @@ namespace widelimit {
 
 namespace {
 
-/// Of what is free: the rest is for the scratch of kernels, which adapts to it.
+/// Three quarters of the free memory; the rest is for the scratch buffers of kernels, which adapt to it.
 std::size_t usable(const DeviceRoom& room) { return room.free / 4 * 3; }
 
 std::size_t sample_bytes(const GramTask& task, const Engine& engine) {
@@ -48,11 +48,10 @@ Index most_loaded(const GramTask& task, Index edge, const Engine& engine) {
   const Index least = std::min(2 * edge, samples_of(task));
   if (most >= least) return most;
   const std::size_t wanted = (tiles + usize(least) * each) / 3 * 4;
-  fail(
-      Code::resource, {Remedy::more_memory, Remedy::single_precision},
-      "this Gram needs at least {} of the memory of {}, of which {} are tiles under way, but {} of its {} may be taken",
-      bytes_text(static_cast<double>(wanted)), engine.name(), bytes_text(static_cast<double>(tiles)),
-      bytes_text(static_cast<double>(room.free)), bytes_text(static_cast<double>(room.total)));
+  fail(Code::resource, {Remedy::more_memory, Remedy::single_precision},
+       "this Gram matrix needs at least {} of the memory of {}, of which {} are tiles in flight, but {} of {} are free",
+       bytes_text(static_cast<double>(wanted)), engine.name(), bytes_text(static_cast<double>(tiles)),
+       bytes_text(static_cast<double>(room.free)), bytes_text(static_cast<double>(room.total)));
 }
 
 }  // namespace widelimit

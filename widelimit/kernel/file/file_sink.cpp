@@ -11,14 +11,14 @@ namespace widelimit {
 
 namespace {
 
-/// One tile of each output and its mirror image.
+/// Buffers for one tile of each output and one transposed tile.
 template <typename T>
 struct TileMemory {
   std::vector<Matrix<T>> upper;
   Matrix<T> lower;
 };
 
-/// Memory of tiles that are not under way.
+/// Pool of unused tile buffers.
 template <typename T>
 class TilePool {
  public:
@@ -70,7 +70,7 @@ std::uint64_t add_to_sum(MatrixView<const T> tile, std::uint64_t sum) {
   return checksum(std::as_bytes(std::span(tile.data, static_cast<std::size_t>(tile.rows * tile.cols))), sum);
 }
 
-/// The tiles of one task, by pairs of panels.
+/// Computes and stores the tiles of one task, by pairs of panels.
 template <typename T>
 class FileSink {
  public:
@@ -83,8 +83,8 @@ class FileSink {
         edge_(task.edge(engine)),
         counts_(static_cast<std::size_t>(recipe_.outputs)) {}
 
-  /// Tiles that an earlier run recorded are compared with their checksums, the others computed. Statistics are added in
-  /// the order of the tiles, so that the sum does not depend on the threads.
+  /// Verifies the checksums of tiles that a previous run recorded and computes the others. Statistics are added in the
+  /// order of the tiles, so that the sum is independent of the threads.
   void take(const Panel& rows, const Panel& cols) {
     const std::vector<Tile> tiles = task_.tiles(rows.range(), cols.range(), engine_);
     std::vector<EntryCount> counts(tiles.size() * counts_.size());
@@ -139,7 +139,7 @@ class FileSink {
   const TiledMatrix& matrix(std::size_t s) const { return file_.matrix(task_.first_matrix + s); }
   [[nodiscard]] bool mirrored(const Tile& tile) const { return task_.gram.symmetric() && !tile.on_diagonal(); }
 
-  /// Where every checksum of a tile begins: another tile, or another cut, has another one.
+  /// Initial value of the checksum of a tile; depends on its position and size.
   std::uint64_t first_sum(const Tile& tile) const {
     const Index sizes[]{tile.rows.begin, tile.rows.end, tile.cols.begin, tile.cols.end};
     return checksum(std::as_bytes(std::span(sizes)), task_.number);
@@ -230,7 +230,7 @@ std::uint64_t FileTask::key(const Tile& tile) const {
 std::size_t FileTask::tile_bytes(const Engine& engine) const {
   const auto length = static_cast<std::size_t>(edge(engine));
   const std::size_t entry = gram.precision == Precision::f32 ? sizeof(float) : sizeof(double);
-  // The outputs, one of them mirrored, and the correlations the engine starts from.
+  // The outputs, one transposed tile, and the correlations from which the engine computes them.
   const std::size_t matrices = static_cast<std::size_t>(gram.recipe->outputs) + 1;
   return static_cast<std::size_t>(engine.threads()) * length * length * (matrices * entry + sizeof(double));
 }

@@ -21,7 +21,7 @@ namespace {
 
 Hdf5Blocks open_complete(const fs::path& given) {
   std::error_code ignored;
-  // Asked for under its working name, it is no more complete.
+  // A file opened by its .part name is incomplete as well.
   const fs::path path = given.extension() == ".part" ? fs::path(given).replace_extension() : given;
   const bool begun = fs::exists(journal_of(path), ignored) && fs::exists(part_of(path), ignored);
   if (begun && (given != path || !fs::exists(path, ignored))) {
@@ -55,9 +55,9 @@ Hdf5Blocks::Extent choose(const Hdf5Blocks& file, const std::optional<std::strin
        file.matrices().empty() ? "no matrix" : fmt::format("{}", fmt::join(names_of(file), ", ")));
 }
 
-/// Edge of the squares that HDF5 reads at a time.
+/// Edge of the chunks that HDF5 reads at a time.
 constexpr Index chunk = 512;
-/// A block of the file at a time lies on the engine.
+/// Reads the file block by block; one block at a time is on the engine.
 class FileSource final : public GramSource {
  public:
   FileSource(GramFile file, const Engine& engine, std::size_t memory, Progress* progress)
@@ -73,7 +73,7 @@ class FileSource final : public GramSource {
   [[nodiscard]] Index samples() const override { return file_.rows(); }
   [[nodiscard]] Precision precision() const override { return file_.precision(); }
   [[nodiscard]] std::vector<double> diagonal() const override { return diagonal_; }
-  /// Samples that follow one another are read at once: HDF5 reads whole chunks, whatever is asked of them.
+  /// Reads runs of consecutive samples at once, since HDF5 reads whole chunks for any request.
   [[nodiscard]] Matrix<double> columns(std::span<const Index> chosen) const override {
     Matrix<double> result(samples(), std::ssize(chosen), Content::unset);
     for (Index begin = 0; begin < std::ssize(chosen);) {
@@ -101,7 +101,7 @@ class FileSource final : public GramSource {
       ticker.at(done += covered(rows, cols));
     });
   }
-  /// About what it costs to read a number and move it.
+  /// Approximate cost of reading and copying a number.
   [[nodiscard]] double entry_cost() const override { return 20; }
   [[nodiscard]] std::size_t bytes() const override { return usize(edge_ * edge_) * entry_bytes(file_); }
 
@@ -109,11 +109,12 @@ class FileSource final : public GramSource {
   static std::size_t entry_bytes(const GramFile& file) {
     return file.precision() == Precision::f32 ? sizeof(float) : sizeof(double);
   }
-  /// Two blocks are held while the halves are compared. Whole chunks of the file where there is room for one.
+  /// Two blocks are in memory while the triangles are compared. A multiple of the chunk size if one chunk fits.
   static Index block_edge(const GramFile& file, std::size_t memory) {
     const std::size_t entries = memory / (2 * entry_bytes(file));
     const auto fits = static_cast<Index>(std::sqrt(static_cast<double>(entries)));
-    if (fits < 1) fail(Code::resource, "{} of memory do not hold an entry of '{}'", memory, file.name());
+    if (fits < 1)
+      fail(Code::resource, "{} bytes of memory cannot hold an entry of '{}'; allow more", memory, file.name());
     return std::min(std::max<Index>(1, file.rows()), fits < chunk ? fits : fits / chunk * chunk);
   }
   [[nodiscard]] Index pairs() const { return samples() * (samples() + 1) / 2; }

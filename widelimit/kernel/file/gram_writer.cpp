@@ -86,7 +86,7 @@ TiledMatrix as_matrix(const Json& json) {
           json.at("place")};
 }
 
-/// The name of a renamed file is safe only once its folder is on the disk.
+/// A rename is durable only after the directory is synced.
 void sync_folder(const fs::path& file) {
   const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
   const Descriptor descriptor(folder, O_RDONLY | O_DIRECTORY);
@@ -114,7 +114,7 @@ GramWriter::GramWriter(const fs::path& path, Fingerprint fingerprint, Existing e
   if (begun && !journal_->header().empty()) {
     resume_part();
   } else if (fs::exists(target_, ignored)) {
-    // Nothing of this run is in the journal, so it goes however the check ends.
+    // The journal has no records of this run and is removed whatever the result of the check.
     journal_->remove();
     settled_ = true;
     check_complete();
@@ -135,7 +135,7 @@ void GramWriter::check_complete() {
          target_.string());
   }
   if (there != fingerprint_) {
-    fail(Code::usage, "'{}' is complete, but of something else ({}); begin anew to replace it, or choose another file",
+    fail(Code::usage, "'{}' is complete, but for other inputs ({}); begin anew to replace it, or choose another file",
          target_.string(), difference(there, fingerprint_));
   }
   settings_ = file.text(std::string(settings_name));
@@ -147,26 +147,26 @@ void GramWriter::resume_part() {
   try {
     if (header.at("format") != format_version) {
       fail(Code::input, {Remedy::begin_again},
-           "'{}' has format {} of unfinished Grams, and widelimit {} goes on with format {}; {}", part_.string(),
+           "'{}' has format {} of unfinished Gram files, but widelimit {} reads format {}; {}", part_.string(),
            header.at("format").dump(), version(), format_version, again);
     }
     if (header.at(fingerprint_name) != fingerprint_) {
       fail(Code::usage, {Remedy::begin_again},
-           "'{}' is the beginning of something else ({}); use the same settings, or begin again", part_.string(),
+           "'{}' was begun for other inputs ({}); use the same settings, or begin again", part_.string(),
            difference(header.at(fingerprint_name), fingerprint_));
     }
     for (const Json& matrix : header.at("matrices")) matrices_.push_back(as_matrix(matrix));
   } catch (const Json::exception&) {
-    fail(Code::input, {Remedy::begin_again}, "'{}' cannot be understood; {}", journal_path_.string(), again);
+    fail(Code::input, {Remedy::begin_again}, "'{}' cannot be parsed; {}", journal_path_.string(), again);
   }
   file_.emplace(part_);
   if (file_->bytes() != header.at("bytes").get<std::size_t>()) {
-    fail(Code::input, {Remedy::begin_again}, "'{}' has {} bytes where {} are expected; it is damaged: {}",
-         part_.string(), file_->bytes(), header.at("bytes").get<std::size_t>(), again);
+    fail(Code::input, {Remedy::begin_again}, "'{}' has {} bytes, expected {}; it is damaged: {}", part_.string(),
+         file_->bytes(), header.at("bytes").get<std::size_t>(), again);
   }
   const Hdf5Blocks content(part_);
   if (Json::parse(content.text(fingerprint_name), nullptr, false) != fingerprint_) {
-    fail(Code::input, {Remedy::begin_again}, "'{}' does not fit its journal; {}", part_.string(), again);
+    fail(Code::input, {Remedy::begin_again}, "'{}' does not match its journal; {}", part_.string(), again);
   }
   settings_ = content.text(std::string(settings_name));
   resumed_ = true;
@@ -177,7 +177,7 @@ void GramWriter::create(std::vector<TiledMatrix> matrices, const std::vector<Nam
   matrices_ = std::move(matrices);
   empty_part_.emplace(part_);
   empty_journal_.emplace(journal_path_);
-  // An empty journal first: should this process end here, nothing would claim that the file is whole.
+  // Start with an empty journal: if the process ends here, no journal claims that the file is valid.
   journal_->begin("");
   create_tiled_hdf5(part_, matrices_, arrays,
                     {{std::string(settings_name), settings}, {fingerprint_name, fingerprint_.dump()}});
@@ -206,7 +206,7 @@ void GramWriter::stop(const Error& reason) const {
   if (!journal_->has_records()) fail(reason.code(), reason.remedies(), "{}; nothing was finished", reason.what());
   std::vector<Remedy> remedies = reason.remedies();
   remedies.push_back(Remedy::resume);
-  fail(reason.code(), std::move(remedies), "{}; what is finished lies in '{}': resume with the same settings",
+  fail(reason.code(), std::move(remedies), "{}; finished tiles are kept in '{}': resume with the same settings",
        reason.what(), part_.string());
 }
 
@@ -221,7 +221,7 @@ void GramWriter::finish() {
 void GramWriter::discard() {
   std::error_code ignored;
   file_.reset();
-  // A file of another program must not be removed.
+  // Do not remove a file that another program replaced or linked.
   const bool ours = fs::is_regular_file(fs::symlink_status(part_, ignored)) && fs::hard_link_count(part_, ignored) == 1;
   if (ours) fs::remove(part_, ignored);
   journal_->remove();

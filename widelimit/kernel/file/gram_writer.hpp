@@ -19,7 +19,7 @@ namespace widelimit {
 /// independent of machine, back end, memory and number of threads.
 using Fingerprint = nlohmann::ordered_json;
 
-/// Returns e.g. "1797 samples of 8x8x1, 64-bit checksum 0f3c…"; depends on every value, its type and the order of the
+/// Returns e.g. "1797 samples of 8x8x1, checksum 0f3c…"; depends on every value, its type and the order of the
 /// samples. O(n·d)
 [[nodiscard]] std::string describe_samples(const SampleView& x);
 

@@ -9,13 +9,13 @@ namespace widelimit {
 
 namespace {
 
-/// The same rows of the same source.
+/// Whether both denote the same rows of the same source.
 bool same_samples(const DataOrigin& a, const DataOrigin& b) {
   return a.samples == b.samples && a.checksum == b.checksum && a.label == b.label && a.classes == b.classes &&
          a.shuffle == b.shuffle && a.split == b.split && a.limit == b.limit;
 }
 
-/// A kernel file says what it is of: another network would give a model that predicts nonsense.
+/// Compares the network stored in a kernel file with that of the request; a mismatch would make predictions invalid.
 void check_network(const nlohmann::ordered_json& settings, const std::string& path, const KernelRequest& request) {
   const auto* network = std::get_if<Network>(&request.kernel);
   if (!settings.is_object() || network == nullptr || !settings.contains("network")) return;
@@ -26,7 +26,7 @@ void check_network(const nlohmann::ordered_json& settings, const std::string& pa
   }
 }
 
-/// So would other samples.
+/// The same for the samples.
 void check_samples(const nlohmann::ordered_json& settings, const std::string& path, const DataOrigin& origin) {
   if (!settings.is_object() || !settings.contains("origin") || origin.samples == 0) return;
   if (same_samples(parse_origin_text(settings["origin"].get<std::string>()), origin)) return;

@@ -16,12 +16,12 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Edge of the squares in which matrices lie in the file: a megabyte of float32, which is what HDF5 keeps in its cache.
+/// Edge of the HDF5 chunks: one megabyte of float32, the default size of the HDF5 chunk cache.
 constexpr Index chunk_edge = 512;
-/// Where neither the caller nor the system says how much there is.
+/// Fallback if neither the caller nor the system states the available memory.
 constexpr std::size_t usual_memory = std::size_t{1} << 30;
 
-/// The sample sets of all blocks, each once.
+/// Distinct sample sets of all blocks.
 std::vector<SampleView> distinct_sets(std::span<const GramBlock> blocks) {
   std::vector<SampleView> sets;
   const auto add = [&](const SampleView& x) {
@@ -36,7 +36,8 @@ std::vector<SampleView> distinct_sets(std::span<const GramBlock> blocks) {
 }
 
 void check_blocks(std::span<const Network> networks, std::span<const GramBlock> blocks) {
-  if (networks.empty() || blocks.empty()) fail(Code::usage, "a Gram needs a network and samples");
+  if (networks.empty() || blocks.empty())
+    fail(Code::usage, "a Gram matrix needs at least one network and one set of samples");
   for (const GramBlock& block : blocks) {
     check_same_shape(blocks.front().x1, block.x1);
     check_same_shape(block.x1, block.x2.value_or(block.x1));
@@ -45,7 +46,7 @@ void check_blocks(std::span<const Network> networks, std::span<const GramBlock> 
   for (const SampleView& x : distinct_sets(blocks)) {
     check_samples(x);
     if ((x.sparse() != nullptr) != sparse) {
-      fail(Code::input, "one set of samples is sparse, another dense; give all as one kind");
+      fail(Code::input, "one set of samples is sparse, another is dense; use one format for all");
     }
   }
 }
@@ -70,7 +71,7 @@ Fingerprint fingerprint_of(std::span<const Network> networks, std::span<const Gr
   return result;
 }
 
-/// Everything a run needs, before any of it is done.
+/// Work plan of a run.
 struct Work {
   std::vector<Recipe> recipes;
   std::vector<FileTask> tasks;
@@ -125,7 +126,7 @@ void plan(Work& work, std::size_t samples, std::size_t records, const GramFileOp
   }
 }
 
-/// The largest error by quadrature that any sample meets; where all formulas are closed there is none to look for.
+/// Largest quadrature error of a sample; 0 without a pass over the samples if all formulas are closed.
 double quadrature_error(const Work& work, std::span<const Network> networks, std::span<const GramBlock> blocks,
                         const GramFileOptions& options, const Engine& engine) {
   double error = 0;
@@ -152,7 +153,7 @@ std::string settings_text(const GramFileOptions& options, const GramFileSummary&
   return settings.dump(2, ' ', false, Json::error_handler_t::replace);
 }
 
-/// What the file says of itself, where this run did not begin it.
+/// Error recorded in a file that a previous run started.
 double stored_quadrature_error(const GramWriter& file) {
   const Json settings = Json::parse(file.settings(), nullptr, false);
   return settings.is_object() ? settings.value("quadrature_error", 0.0) : 0.0;

@@ -15,10 +15,10 @@ constexpr std::uint64_t sign_stream = 0x7369676e;
 constexpr std::uint64_t place_stream = 0x706c616365;
 constexpr std::uint64_t value_stream = 0x76616c7565;
 
-/// Entries that are transformed while they lie in the caches.
+/// Entries transformed while they are in the cache.
 constexpr Index cached = Index{1} << 13;
 
-/// v + w, v − w.
+/// (v, w) ← (v + w, v − w).
 void butterflies(double* v, double* w, Index size) {
   for (Index k = 0; k < size; ++k) {
     const double sum = v[k] + w[k];
@@ -27,7 +27,8 @@ void butterflies(double* v, double* w, Index size) {
   }
 }
 
-/// v = H v, without the factor 1/√size; halves first, so that large vectors pass through memory a few times only.
+/// v = H v, without the factor 1/√size; recursive on halves, so that large vectors pass through memory only a few
+/// times.
 void walsh_hadamard(double* v, Index size) {
   if (size > cached) {
     walsh_hadamard(v, size / 2);
@@ -53,7 +54,7 @@ HadamardSketch::HadamardSketch(Index length, Index rows, double density, Index c
   const double miss = density < 1 ? std::log1p(-density) : 0;
   std::uint64_t drawn = 0;
   for (Index row = 0; row < rows; ++row) {
-    // Gaps between entries of a row are geometric.
+    // Gaps between non-zero entries of a row are geometric.
     for (double place = -1;;) {
       place += density < 1 ? 1 + std::floor(std::log(places.uniform(drawn)) / miss) : 1;
       if (place >= static_cast<double>(padded)) {

@@ -20,15 +20,14 @@ constexpr std::array<std::string_view, 2> target_names{"same", "signed"};
 
 void check_functions(LabelAwareMethod method, const PairFunctions* own) {
   if (own == nullptr || reads_samples(method)) return;
-  fail(Code::usage, "{} reads the kernel alone; pair features of your own belong to linear and fjlt",
-       to_string(method));
+  fail(Code::usage, "{} uses the kernel only; user-supplied pair features need linear or fjlt", to_string(method));
 }
 
 void check_sources(LabelAwareMethod method, const PairSources& sources, Index samples) {
   check_functions(method, sources.own);
   if (!reads_samples(method)) return;
   if (!sources.train)
-    fail(Code::usage, "{} reads the samples, too; give them, or choose kr1 or kr2", to_string(method));
+    fail(Code::usage, "{} also needs the samples; provide them, or choose kr1 or kr2", to_string(method));
   if (sources.train->count() != samples) {
     fail(Code::input, "the kernel has {} columns for {} training samples", samples, sources.train->count());
   }
@@ -66,7 +65,7 @@ double magnitude(const PairEstimator& z, const GramMatrix& kernel, Progress* pro
   return sum;
 }
 
-/// A host matrix on an engine: in place where the engine works in host memory, else a copy that is read back.
+/// A host matrix on an engine: in place if the engine uses host memory, else a copy that is read back.
 class OnEngine {
  public:
   OnEngine(AnyMatrix& host, const Engine& engine) : host_(host), algebra_(engine.algebra()) {
@@ -89,10 +88,10 @@ class OnEngine {
   bool in_place_ = false;
 };
 
-/// 2 pair features of the caller's ('f', 'g').
+/// Formats e.g. "2 user-supplied pair features ('f', 'g')".
 std::string functions_text(std::span<const std::string> names) {
-  if (names.empty()) return "no pair features of the caller's";
-  return fmt::format("{} pair feature{} of the caller's ('{}')", names.size(), names.size() == 1 ? "" : "s",
+  if (names.empty()) return "no user-supplied pair features";
+  return fmt::format("{} user-supplied pair feature{} ('{}')", names.size(), names.size() == 1 ? "" : "s",
                      fmt::join(names, "', '"));
 }
 
@@ -102,7 +101,7 @@ void check_pair_functions(const std::optional<LabelAwareOptions>& options, const
   if (options) {
     check_functions(options->method, own);
   } else if (own != nullptr) {
-    fail(Code::usage, "pair features of your own belong to a label-aware kernel; ask for one");
+    fail(Code::usage, "user-supplied pair features need a label-aware kernel; request one");
   }
 }
 
@@ -112,8 +111,8 @@ void require_pair_functions(const LabelAware* aware, const PairFunctions* given)
   const std::vector<std::string> found = given != nullptr ? given->names : std::vector<std::string>();
   if (fitted == found) return;
   fail(Code::usage, "this kernel was fitted with {}{}", functions_text(fitted),
-       found.empty() ? "; give the same functions to predict, from Python or C++"
-                     : fmt::format(", and is given '{}'", fmt::join(found, "', '")));
+       found.empty() ? "; pass the same functions for prediction, from Python or C++"
+                     : fmt::format(", but got '{}'", fmt::join(found, "', '")));
 }
 
 void check_sources(const LabelAware& aware, KernelPart part, const PairSources& sources, Index rows, Index cols) {
@@ -123,7 +122,7 @@ void check_sources(const LabelAware& aware, KernelPart part, const PairSources& 
   if (!reads_samples(aware.method)) return;
   require_pair_functions(&aware, sources.own);
   if (part == KernelPart::train) return;
-  if (!sources.test) fail(Code::usage, "{} reads the test samples, too; give them", to_string(aware.method));
+  if (!sources.test) fail(Code::usage, "{} also needs the test samples; provide them", to_string(aware.method));
   if (sources.test->count() != rows) {
     fail(Code::input, "the kernel has {} rows for {} test samples", rows, sources.test->count());
   }
@@ -144,10 +143,10 @@ PairTarget parse_pair_target(std::string_view text) {
 
 void LabelAwareOptions::validate() const {
   if (!std::isfinite(ratio) || ratio < 0) {
-    fail(Code::usage, "ratio = {}: the share of the label-aware part must be a number ≥ 0", ratio);
+    fail(Code::usage, "ratio = {}: the share of the label-aware part must be ≥ 0", ratio);
   }
   if (!(distortion > 0 && distortion < 1)) {
-    fail(Code::usage, "distortion = {}: that of a sketch lies between 0 and 1", distortion);
+    fail(Code::usage, "distortion = {}: must be between 0 and 1", distortion);
   }
 }
 
@@ -168,7 +167,7 @@ void LabelAware::validate() const {
             std::all_of(smoother->denominator.begin(), smoother->denominator.end(), finite);
     for (const double end : {-1.0, 1.0}) {
       const auto& c = smoother->denominator;
-      sound = sound && c[0] + end * c[1] + c[2] > 0 && c[2] <= 0;  // concave: positive between the ends, too
+      sound = sound && c[0] + end * c[1] + c[2] > 0 && c[2] <= 0;  // concave, hence positive between the ends as well
     }
   } else {
     const auto& regression = std::get<PairRegression>(estimate);
@@ -190,7 +189,7 @@ void LabelAware::validate() const {
 
 namespace {
 
-/// All but λ; `share` becomes λ·Σ|Z|. `keep` as for fit_pair_regression.
+/// Fits everything but λ; sets `share` to λ·Σ|Z|. `keep` as for fit_pair_regression.
 LabelAware fit_estimate(const GramMatrix& kernel, const PairSources& sources, std::span<const Index> labels,
                         Index classes, const LabelAwareOptions& options, double& share, EngineMatrix* keep,
                         Progress* progress) {
@@ -222,7 +221,7 @@ LabelAware fit_estimate(const GramMatrix& kernel, const PairSources& sources, st
 
 double checked_magnitude(double sum) {
   if (sum > 0 && std::isfinite(sum)) return sum;
-  fail(Code::numerical, "the label-aware part is {} for all pairs of samples: nothing was learned from their labels",
+  fail(Code::numerical, "the sum of the label-aware part over all pairs of samples is {}: the fit to the labels failed",
        sum);
 }
 
@@ -274,7 +273,7 @@ LabelAwareKernels make_label_aware(EngineMatrix& train, EngineMatrix* test, cons
                                    const Engine& engine, Progress* progress) {
   const Interruptible interruptible(progress);
   LabelAwareKernels result;
-  // Distances wait in the lower triangle of a float64 matrix; float32 would round them.
+  // Distances are cached in the lower triangle of a float64 matrix; float32 would round them.
   const bool kept = train.precision() == Precision::f64 &&
                     (options.method == LabelAwareMethod::linear1 || options.method == LabelAwareMethod::linear2);
   double share = 0;

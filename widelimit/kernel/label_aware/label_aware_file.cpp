@@ -17,36 +17,36 @@ namespace widelimit {
 
 namespace {
 
-/// Edge of the tiles, which are the chunks of the file.
+/// Edge of the tiles, equal to the chunks of the file.
 constexpr Index tile_edge = 512;
-/// Where neither the caller nor the system says how much there is.
+/// Fallback if neither the caller nor the system states the available memory.
 constexpr std::size_t usual_memory = std::size_t{1} << 30;
 constexpr unsigned place_bits = 48;
 
 void check_request(const LabelAwareOptions& aware) {
   if (aware.method == LabelAwareMethod::kr2) {
-    fail(Code::usage,
-         "kr2 factors the whole kernel, which a file larger than memory does not allow; choose kr1 or linear");
+    fail(Code::usage, "kr2 factorises the whole kernel in memory and does not support files; choose kr1 or linear");
   }
   if (aware.psd != Psd::none) {
     fail(Code::usage,
-         "psd = {} needs all eigenvalues, hence the whole kernel; from file to file negative ones stay (none)",
+         "psd = {} needs all eigenvalues, hence the whole kernel in memory; choose none for kernels in files",
          to_string(aware.psd));
   }
 }
 
-/// A strip of rows as read and turned, a tile and its mirror image; what is left is for blocks that are read.
+/// Memory that remains for blocks after a strip of rows and its transpose, a tile and its mirror image.
 std::size_t block_memory(Index samples, const std::optional<std::size_t>& allowed) {
   const std::size_t needed = sizeof(double) * usize(2 * pair_strip * samples + 3 * tile_edge * tile_edge);
   const std::size_t memory = allowed.value_or(available_memory().value_or(2 * usual_memory) / 2);
   if (memory <= needed) {
-    fail(Code::resource, {Remedy::more_memory}, "strips of the kernel take {}, of {} allowed; allow more memory",
+    fail(Code::resource, {Remedy::more_memory},
+         "strips of the kernel need {} of memory, but only {} are allowed; allow more",
          bytes_text(static_cast<double>(needed)), bytes_text(static_cast<double>(memory)));
   }
   return memory - needed;
 }
 
-/// What was learned depends on the kernel, the samples and the labels: λ and the coefficients tell them apart.
+/// λ and the coefficients identify the fit, which depends on the kernel, the samples and the labels.
 Fingerprint fingerprint_of(const LabelAware& aware, const GramFile& train, const std::optional<GramFile>& test,
                            const PairSources& sources) {
   const LabelAwareText text = label_aware_text(aware);
@@ -68,7 +68,7 @@ TiledMatrix matrix_of(std::string name, const GramFile& theta) {
           0};
 }
 
-/// The tiles of one matrix, one after the other; within a tile the threads share the pairs.
+/// Writes the tiles of one matrix sequentially; the threads share the pairs of a tile.
 template <typename T>
 class TileWriter {
  public:
@@ -110,13 +110,13 @@ class TileWriter {
     count_.add(count);
   }
 
-  /// Another tile has another sum.
+  /// Checksum that depends on the position of the tile.
   std::uint64_t sum_of(const Matrix<T>& tile, Range rows, Range cols) const {
     const auto entries = std::as_bytes(std::span(tile.data(), usize(tile.rows() * tile.cols())));
     return checksum(entries, key(rows, cols));
   }
 
-  /// Whether an earlier run has finished a tile, and its mirror image, and both are as they were.
+  /// Whether a previous run finished a tile and its mirror image, and both match the recorded checksum.
   bool kept(Range rows, Range cols) {
     const auto expected = file_.finished(key(rows, cols));
     if (!expected) return false;

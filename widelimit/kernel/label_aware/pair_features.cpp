@@ -19,12 +19,12 @@ namespace {
 constexpr std::array<std::string_view, 10> set_1{"kernel",      "inner product", "cosine", "squared distance",
                                                  "norms",       "sine",          "angle",  "rbf",
                                                  "correlation", "L1 distance"};
-/// Samples that are read at a time.
+/// Samples read at a time.
 constexpr Index panel_rows = 256;
-/// Pairs whose features are handed on at a time: those of set 1 take 22 KiB.
+/// Pairs whose features are processed at a time: those of set 1 take 22 KiB.
 constexpr Index pairs_at_once = 256;
 
-/// Rows of samples in double.
+/// Copies rows of samples in double.
 void read_rows(const SampleView& x, Range range, MatrixView<double> into) {
   const auto copy = [&](const auto& rows) {
     for (Index i = 0; i < rows.rows; ++i) std::copy_n(rows.row(i), rows.cols, into.row(i));
@@ -61,7 +61,7 @@ std::vector<double> mean_of(const SampleView& x) {
   return mean;
 }
 
-/// visit(range, rows − centre).
+/// Calls visit(range, rows − centre).
 template <typename Visit>
 void each_centred(const SampleView& x, const std::vector<double>& centre, const Visit& visit) {
   each_panel(x, [&](Range range, MatrixView<double> rows) {
@@ -79,7 +79,7 @@ Matrix<double> scatter_of(const SampleView& x, const std::vector<double>& centre
   return scatter;
 }
 
-/// ⟨x − µ, x' − µ⟩, n × n: it has the same eigenvalues.
+/// ⟨x − µ, x' − µ⟩, n × n, with the same non-zero eigenvalues as the scatter matrix.
 Matrix<double> centred_gram(const SampleView& x, const std::vector<double>& centre, const Algebra& algebra) {
   Matrix<double> gram(x.count(), x.count());
   each_centred(x, centre, [&](Range left, MatrixView<const double> a) {
@@ -91,7 +91,7 @@ Matrix<double> centred_gram(const SampleView& x, const std::vector<double>& cent
   return gram;
 }
 
-/// The leading principal directions, largest variance first; fewer where the samples span less.
+/// Leading principal directions in order of decreasing variance; fewer than most_components if the rank is lower.
 Matrix<double> principal_components(const SampleView& x, const std::vector<double>& centre, const Engine& engine,
                                     Progress* progress) {
   const Algebra& algebra = engine.algebra();
@@ -99,7 +99,7 @@ Matrix<double> principal_components(const SampleView& x, const std::vector<doubl
   const bool by_features = d <= x.count();
   const Index size = std::min(d, x.count());
   require_memory(4 * sizeof(double) * static_cast<double>(size) * static_cast<double>(size), std::nullopt,
-                 "principal components of the samples", "take pair features without them", {Remedy::fewer_samples});
+                 "principal components of the samples", "use pair features without them", {Remedy::fewer_samples});
   const Matrix<double> m = by_features ? scatter_of(x, centre, algebra) : centred_gram(x, centre, algebra);
   EngineMatrix vectors;
   const std::vector<double> values = algebra.eigenvectors(algebra.copy_of(m.view()), vectors, progress);
@@ -137,9 +137,9 @@ PairBasis pair_basis(const SampleView& x, bool components, const Engine& engine,
       spread += host::dot({rows.row(i), centre.size()}, {rows.row(i), centre.size()});
   });
   if (!std::isfinite(spread)) {
-    fail(Code::input, "squared distances of the samples leave the range of numbers; scale the samples");
+    fail(Code::input, "squared distances of the samples overflow; scale the samples");
   }
-  if (spread <= 0) fail(Code::input, "all samples are equal; no feature of a pair can tell their classes");
+  if (spread <= 0) fail(Code::input, "all samples are equal; pair features cannot distinguish their classes");
   PairBasis basis;
   basis.mean_square = 2 * spread / n;
   if (!components) return basis;
@@ -159,7 +159,7 @@ std::vector<std::string> pair_feature_names(const PairBasis& basis, Index own) {
 PairSamples::PairSamples(const SampleView& x, const PairBasis& basis)
     : x_(x), scores_(x.count(), basis.components.rows()) {
   if (!basis.centre.empty() && std::ssize(basis.centre) != x.shape.size()) {
-    fail(Code::input, "pair features were learned from samples of {} values; these have {}", basis.centre.size(),
+    fail(Code::input, "pair features were fitted to samples of {} values; these have {}", basis.centre.size(),
          x.shape.size());
   }
   const double length = static_cast<double>(x.shape.size()) + 1;
@@ -240,8 +240,8 @@ void PairFeatures::evaluate(const PairBlock& block, MatrixView<const double> k, 
   }
 }
 
-/// Inner products are taken of centred rows, so that the correlation of nearly constant rows loses nothing:
-/// ⟨x, x'⟩ = ⟨x − m, x' − m'⟩ + (d + 1) m m'. Squared distances are right to a few ε(‖x‖² + ‖x'‖²), angles to √ε.
+/// Inner products use centred rows, which keeps the correlation of nearly constant rows accurate: ⟨x, x'⟩ = ⟨x − m, x'
+/// − m'⟩ + (d + 1) m m'. Squared distances are accurate to a few ε(‖x‖² + ‖x'‖²), angles to √ε.
 void PairFeatures::of_samples(const PairBlock& part, const CoordinateSums& sums, Index first,
                               MatrixView<double> out) const {
   const PairSamples& left = left_ != nullptr ? *left_ : right_;
@@ -256,7 +256,7 @@ void PairFeatures::of_samples(const PairBlock& part, const CoordinateSums& sums,
     const Index p = part.rows.begin + i;
     host::angle_pass(side(left), p, side(right_), part.cols.begin, cols, length, basis_.mean_square,
                      {sums.products.view().row(first + i), at(1), at(2), at(3), at(4), at(5), at(6), at(7), at(8)});
-    // Of a sample with itself they are known.
+    // The values for a sample with itself are known exactly.
     if (left_ != nullptr || p < part.cols.begin || p >= part.cols.end) continue;
     const double square = right_.square_[usize(p)];
     const std::array<double, 8> own{square, 1, 0, square, 0, 0, 1, right_.inverse_[usize(p)] > 0 ? 1.0 : 0.0};
@@ -280,7 +280,7 @@ void PairFeatures::of_components(const PairBlock& part, MatrixView<double> out) 
   }
 }
 
-/// A row for each, none where there are none; they are asked for by the block, and checked.
+/// User-supplied features of a block, validated: one row per feature, an empty matrix if there are none.
 Matrix<double> PairFeatures::of_caller(const PairBlock& block) const {
   if (own_ == nullptr) return {};
   Matrix<double> out(own_->count(), block.pairs(), Content::unset);
@@ -290,7 +290,7 @@ Matrix<double> PairFeatures::of_caller(const PairBlock& block) const {
   const Index cols = block.cols.size();
   const bool square = left_ == nullptr && block.rows.begin == block.cols.begin && block.rows.size() == cols;
   for (Index f = 0; f < own_->count(); ++f) {
-    // Two orders of one sum may differ by rounding.
+    // Tolerance for features that sum in an order that depends on the order of the arguments.
     const double allowed =
         1e-9 * std::abs(*std::max_element(out.view().row(f), out.view().row(f) + out.cols(),
                                           [](double a, double b) { return std::abs(a) < std::abs(b); }));
@@ -305,7 +305,7 @@ Matrix<double> PairFeatures::of_caller(const PairBlock& block) const {
       if (!square) continue;
       const double mirror = out(f, j * cols + i);
       if (std::abs(value - mirror) > allowed) {
-        fail(Code::input, "pair feature {} is not symmetric: of samples {} and {} it is {}, the other way round {}",
+        fail(Code::input, "pair feature {} is not symmetric: for samples {} and {} it is {}, with arguments swapped {}",
              f + 1, block.rows.begin + i, block.cols.begin + j, value, mirror);
       }
     }

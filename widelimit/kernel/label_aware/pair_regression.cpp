@@ -13,14 +13,14 @@ namespace widelimit {
 
 namespace {
 
-/// Squares of singular values of the scaled features below this share of the largest are rounding of the sums: such
-/// directions carry nothing.
+/// Eigenvalues of the scaled normal matrix below this fraction of the largest are rounding errors of the sums; their
+/// directions are discarded.
 constexpr double redundant = 1e-12;
 
 /// MᵀM of the matrix M = [Φ z], upper-left p × p for the features Φ, last column for the targets z.
 using NormalEquations = std::vector<double>;
 
-/// All ordered pairs, tile by tile: MᵀM is the sum of those of tiles. Distances are left in `keep`.
+/// Sums MᵀM over the tiles of all ordered pairs. Stores the distances in `keep`, if given.
 NormalEquations all_pairs(const GramMatrix& kernel, const PairFeatures& features, std::span<const Index> labels,
                           PairTarget target, EngineMatrix* keep, Progress* progress) {
   const Index size = features.count() + 1;
@@ -53,7 +53,8 @@ NormalEquations all_pairs(const GramMatrix& kernel, const PairFeatures& features
   return sums.values();
 }
 
-/// Features and targets of `count` pairs from pair `first` on, in the order of rows: a column of entries each.
+/// Writes features and targets of `count` pairs from pair `first` on, in row-major order of the pairs: one row of
+/// `columns` per feature, the targets last.
 void write_flat(const GramMatrix& kernel, const PairFeatures& features, std::span<const Index> labels,
                 PairTarget target, Index first, Index count, MatrixView<double> columns) {
   const Index n = kernel.samples();
@@ -61,7 +62,7 @@ void write_flat(const GramMatrix& kernel, const PairFeatures& features, std::spa
   const Matrix<double> theta = kernel.rows(strip.begin, strip.size());
   const StripPanels left(strip, kernel.engine(), [&](Range rows) { return features.left_panel(rows, true); });
   const std::vector<Range> cuts = cut({0, n}, pair_tile);
-  // A row of a block in the vector, cut at both ends.
+  // Copies the part of a row of a block that lies within the vector.
   const auto copy = [&](const PairBlock& block, Index row, const double* values, double* to) {
     const Index begin = row * n + block.cols.begin - first;
     const Index from = std::max<Index>(0, -begin);
@@ -87,7 +88,7 @@ void write_flat(const GramMatrix& kernel, const PairFeatures& features, std::spa
   });
 }
 
-/// P H D M, whose rows are random sums of pairs.
+/// Normal equations of P H D M, whose rows are random combinations of pairs.
 NormalEquations sketched_pairs(const GramMatrix& kernel, const PairFeatures& features, std::span<const Index> labels,
                                PairTarget target, const LabelAwareOptions& options, Progress* progress) {
   const Index size = features.count() + 1;
@@ -115,12 +116,12 @@ NormalEquations sketched_pairs(const GramMatrix& kernel, const PairFeatures& fea
   return normal;
 }
 
-/// The solution of least norm in the coordinates of features scaled to unit length.
+/// Computes the minimum-norm solution in the coordinates of features scaled to unit length.
 void solve(const NormalEquations& normal, const Algebra& algebra, PairRegression& regression) {
   const Index p = std::ssize(regression.coefficients);
   const auto entry = [&](Index i, Index j) { return normal[usize(i * (p + 1) + j)]; };
   if (!std::all_of(normal.begin(), normal.end(), [](double number) { return std::isfinite(number); })) {
-    fail(Code::input, "features of pairs leave the range of numbers; scale the samples");
+    fail(Code::input, "features of pairs overflow; scale the samples");
   }
   std::vector<double> scale(usize(p));
   for (Index i = 0; i < p; ++i) scale[usize(i)] = entry(i, i) > 0 ? 1 / std::sqrt(entry(i, i)) : 0;
@@ -212,7 +213,7 @@ Index PairEstimator::evaluate(const PairBlock& block, const host::PairPanel& lef
       distances ? PairFeatures::sums(left, right, *std::move(distances)) : PairFeatures::sums(left, right);
   features_->evaluate(block, k, sums, [&](Index first, MatrixView<double> features) {
     const Index p = std::ssize(coefficients);
-    // Sums replace the row that is free.
+    // The spare row is scratch space for the sums.
     const std::span<double> values{features.row(p), usize(features.cols)};
     host::multiply(1, Transpose::yes, features.block(0, 0, p, features.cols), coefficients, 0, values);
     for (Index i = 0; i < features.cols / k.cols; ++i)

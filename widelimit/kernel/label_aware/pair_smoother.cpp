@@ -13,8 +13,8 @@ namespace widelimit {
 
 namespace {
 
-/// Columns b_c and signs with Σ_c sign_c b_c b_cᵀ the matrix of targets: two classes of y = ±1 by one column, others by
-/// their indicators, with −11ᵀ where targets are signed.
+/// Target matrix in factored form, Σ_c sign_c b_c b_cᵀ with columns b_c: one column y = ±1 for two classes with signed
+/// targets; else the class indicators, and for signed targets −11ᵀ.
 struct TargetColumns {
   Matrix<double> columns;
   std::vector<double> signs;
@@ -94,15 +94,16 @@ KernelRange kernel_range(const GramMatrix& kernel, Progress* progress) {
   return range;
 }
 
-/// With w = 4 − (t − t_ij)² the sums over pairs are quadratics in t: Σ w z = (4 − t²)Σz + 2tΣtz − Σt²z, t and t_ij in
-/// [−1, 1]; the published form in Θ itself subtracts numbers as large as n²Θ².
+/// With w = 4 − (t − t_ij)² the sums over pairs are quadratics in t: Σ w z = (4 − t²)Σz + 2tΣtz − Σt²z with t and t_ij
+/// in [−1, 1]; the published form in Θ itself cancels numbers as large as n²Θ².
 PairSmoother fit_smoother(const GramMatrix& kernel, const KernelRange& range, std::span<const Index> labels,
                           PairTarget target, bool inverse, Progress* progress) {
   PairSmoother smoother;
   smoother.centre = range.least / 2 + range.largest / 2;
   smoother.half_width = range.largest / 2 - range.least / 2;
   if (!(smoother.half_width > 0)) {
-    fail(Code::input, "the kernel is {} for all pairs of samples; kernel regression has nothing to tell them apart by",
+    fail(Code::input,
+         "the kernel is {} for all pairs of samples; kernel regression needs a kernel that is not constant",
          range.least);
   }
   TargetColumns targets = target_columns(labels, target);

@@ -20,10 +20,10 @@ void require_finite_block(const PairBlock& block, MatrixView<const double> k) {
   }
 }
 
-/// Pairs of the strips up to row `end` of an n × n matrix, each pair once.
+/// Number of unordered pairs in the rows before `end` of an n × n matrix.
 Index pairs_above(Index end, Index n) { return end * n - end * (end - 1) / 2; }
 
-/// Writes what lies above the diagonal of a strip, from its own rows on, and its mirror image.
+/// Writes the rows of a strip, from its own columns on, and their mirror image below the strip.
 void write_strip(MatrixView<const double> rows, Range strip, EngineMatrix& kernel, const Engine& engine) {
   const Algebra& algebra = engine.algebra();
   EngineMatrix own = kernel.block(strip.begin, strip.begin, rows.rows, rows.cols);
@@ -134,8 +134,8 @@ Matrix<double> LowerStrip::get(const PairBlock& block) const {
 
 namespace {
 
-/// Z of all pairs into the lower triangle of a Gram matrix, where their distances were if `kept`, and those of a sample
-/// with itself into `diagonal`; Σ|Z| over all ordered pairs.
+/// Writes Z of all pairs to the lower triangle of a Gram matrix, which holds their distances on entry if `kept`, and Z
+/// of each sample with itself to `diagonal`. Returns Σ|Z| over all ordered pairs.
 double keep_estimates(const PairEstimator& z, bool kept, EngineMatrix& kernel, std::vector<double>& diagonal,
                       Index& beyond, const Engine& engine, Progress* progress) {
   const Algebra& algebra = engine.algebra();

@@ -14,7 +14,7 @@ namespace widelimit {
 namespace {
 
 constexpr std::array<std::string_view, 4> psd_names{"none", "clip", "shift", "refuse"};
-/// Test samples that are projected at a time.
+/// Test samples projected at a time.
 constexpr Index strip = 512;
 
 void count_signs(const std::vector<double>& values, double epsilon, SpectrumRepair& repair) {
@@ -62,8 +62,8 @@ SpectrumRepair repair_spectrum(EngineMatrix& kernel, Psd psd, const Engine& engi
   }
   if (psd == Psd::refuse) {
     fail(Code::numerical,
-         "the kernel is not positive semi-definite: {} of {} eigenvalues are negative, the least is {:.3g} beside a "
-         "largest of {:.3g}; give labels a smaller share, or clip or shift the eigenvalues",
+         "the kernel is not positive semi-definite: {} of {} eigenvalues are negative, the smallest is {:.3g}, the "
+         "largest {:.3g}; reduce the ratio of the label-aware part, or clip or shift the eigenvalues",
          repair.inertia.negative, n, repair.smallest, repair.largest);
   }
   if (psd == Psd::shift) {
