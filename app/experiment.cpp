@@ -54,7 +54,7 @@ void write_experiment_page(const Experiment& chosen, const experiment::Outcome& 
     page.paragraph(part.words);
     if (!part.pictures.empty()) page.figures(part.pictures);
   }
-  page.settings(record.settings).write(path);
+  page.settings(record.page_settings()).write(path);
 }
 
 void run_experiment(const Experiment& chosen, const ExperimentChoice& choice) {

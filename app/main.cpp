@@ -194,7 +194,7 @@ int main(int count, char** words) {
   } catch (const Error& error) {
     return app::complain(error.code(), error.what());
   } catch (const std::bad_alloc&) {
-    return app::complain(Code::resource, "out of memory; take fewer samples (--limit) or --precision f32");
+    return app::complain(Code::resource, "out of memory; use fewer samples, or --precision f32 where it is offered");
   } catch (const std::exception& error) {
     return app::complain(Code::resource, error.what());
   }

@@ -372,7 +372,7 @@ void run_bound(const BoundChoice& choice) {
   std::string words = table_text(bound_table(work.rows));
   for (const std::string& line : said) words += line + "\n";
   if (common.report) {
-    write_bound_page(*common.report, work, said, record.told());
+    write_bound_page(*common.report, work, said, record.page_settings());
     record.results["report"] = *common.report;
     words += fmt::format("report in {}\n", *common.report);
   }

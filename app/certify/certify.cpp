@@ -77,11 +77,11 @@ std::vector<Index> certified_labels(const Predictor& predictor, const Dataset& d
   return signs;
 }
 
-Json certify_settings(const CertifyChoice& choice, const CertifyOptions& how) {
+Json certify_settings(const CertifyChoice& choice, const CertifyOptions& how, const Predictor& predictor) {
   Json settings{{"model", choice.model},
                 {"data", new_sample_settings(choice.data)},
                 {"norm", choice.norm},
-                {"method", choice.method}};
+                {"method", predictor.network ? std::string(to_string(CertificateMethod::interval)) : choice.method}};
   if (!choice.units.empty()) settings["units"] = choice.units;
   if (!how.widths.empty()) settings["widths"] = how.widths;
   if (how.box) settings["box"] = choice.box;
@@ -177,6 +177,9 @@ void run_certify(const CertifyChoice& choice) {
   const NewSamples samples = load_samples(choice.common, choice.data, predictor);
   const Dataset& data = samples.data;
   const std::vector<Index> labels = certified_labels(predictor, data);
+  if (predictor.network && choice.method != CertifyChoice{}.method) {
+    note(choice.common, "--method has no effect on a trained network; its certificates are by interval");
+  }
 
   ProgressBar bar(choice.common);
   how.progress = &bar;
@@ -187,7 +190,7 @@ void run_certify(const CertifyChoice& choice) {
   const std::vector<double> at = choice.at.empty() ? round_radii(certified.best(), 3) : choice.at;
   const Table table = how.radius ? verdict_table(certified, *how.radius) : certified_table(certified, at);
   Record record("certify");
-  record.settings = certify_settings(choice, how);
+  record.settings = certify_settings(choice, how, predictor);
   record.notes = samples.notes;
   record.seed = choice.common.seed;
   record.ran_on(*engine, Precision::f64);
@@ -200,7 +203,7 @@ void run_certify(const CertifyChoice& choice) {
     words += fmt::format("written to {}\n", *choice.out);
   }
   if (choice.common.report) {
-    tell_page(choice, predictor, certified, table, data, labels, *engine, record.told());
+    tell_page(choice, predictor, certified, table, data, labels, *engine, record.page_settings());
     record.results["report"] = *choice.common.report;
     words += fmt::format("report in {}\n", *choice.common.report);
   }

@@ -175,12 +175,12 @@ void run(const CommonOptions& options, const std::filesystem::path& folder) {
   Page page = page_of(show, machines);
   add_equivalence_section(page, beside);
   add_certificate_section(page, certificates);
-  page.write(path);
   Record record("demo");
   record.seed = options.seed;
   record.settings = {{"data", "digits"}, {"out", folder.string()}};
   record.ran_on(*engine, parse_precision(options.precision));
   record.timings.emplace_back("all", seconds_since(start));
+  page.settings(record.page_settings()).write(path);
   record.results = {{"kernels", show.results},
                     {"network", machines.network},
                     {"machines", machines.results},

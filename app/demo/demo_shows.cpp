@@ -4,7 +4,6 @@
 #include "app/shell/interrupt.hpp"
 #include "app/shell/loading.hpp"
 #include "app/shell/progress_bar.hpp"
-#include "widelimit/finite/training/network_targets.hpp"
 
 #include "widelimit/base/error.hpp"
 #include "widelimit/data/request.hpp"

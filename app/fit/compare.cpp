@@ -141,7 +141,6 @@ Record record_of(const CompareChoice& choice, const DataRequest& request, const 
   if (choice.sweep) record.settings["sweep"] = true;
   choice.tell(record.settings);
   record.settings["inner_folds"] = choice.inner_folds;
-  if (!choice.lambdas.empty()) record.settings["lambdas"] = choice.lambdas;
   record.settings["data"] = data_settings(request);
   record.seed = choice.common.seed;
   record.ran_on(engine, parse_precision(choice.common.precision));
@@ -214,7 +213,7 @@ void run_compare(const CompareChoice& choice, const CLI::App& verb) {
     words += saved.words + fmt::format("written to {}\n", *choice.save);
   }
   if (choice.common.report) {
-    write_comparison_page(choice, data.train.name, comparison, saved, record.told());
+    write_comparison_page(choice, data.train.name, comparison, saved, record.page_settings());
     record.results["report"] = *choice.common.report;
     words += fmt::format("report in {}\n", *choice.common.report);
   }

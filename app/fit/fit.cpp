@@ -110,7 +110,7 @@ void run(const FitOptions& options) {
   record.results = outcome.results;
   if (options.common.report) {
     write_fit_page(*options.common.report, fmt::format("{} on {}", to_string(trained.machine), data.train.name),
-                   trained.fit.summary, outcome.scores, outcome.model.classes, record.told());
+                   trained.fit.summary, outcome.scores, outcome.model.classes, record.page_settings());
     record.results["report"] = *options.common.report;
   }
   deliver(options.common, record, outcome.words + files_text(options.common, options.out));

@@ -165,14 +165,15 @@ void run_likelihood(const LikelihoodChoice& choice) {
   const Network network = Network::parse(choice.network);
   const auto engine = choice.common.make_engine();
   const DataRequest request = choice.data.parsed();
-  const Dataset data = load_within(choice.common, request).train;
+  const TrainTest loaded = load_within(choice.common, request);
+  const Dataset& data = loaded.train;
   const Matrix<double> targets = training_targets(data, data.class_names, {.kind = LossKind::squared});
   LikelihoodFound found = choice.optimise ? ask_optimum(choice, network, data, targets, *engine)
                                           : ask_value(choice, network, data, targets, *engine);
   warn_of(choice.common, found.quadrature_error, Precision::f64);
   if (!choice.optimise && !choice.noise) {
     note(choice.common,
-         "note: without --noise its variance is 0, and the labels are taken as exact; give one, or find it by "
+         "without --noise its variance is 0, and the labels are taken as exact; give one, or find it by "
          "--optimise");
   }
 
@@ -183,6 +184,7 @@ void run_likelihood(const LikelihoodChoice& choice) {
   if (choice.noise) record.settings["noise"] = *choice.noise;
   if (choice.optimise) record.settings["starts"] = choice.starts;
   record.settings["data"] = data_settings(request);
+  record.notes = loaded.notes;
   record.seed = choice.common.seed;
   record.ran_on(*engine, Precision::f64);
   record.timings.emplace_back("likelihood", found.summary.seconds);
@@ -193,7 +195,10 @@ void run_likelihood(const LikelihoodChoice& choice) {
   if (choice.common.report) {
     Page page("Marginal likelihood", found.sentence.empty() ? found.summary.message : found.sentence);
     if (!found.table.rows.empty()) page.section(choice.optimise ? "Starts" : "Gradient").table(found.table);
-    page.section("Search").table(summary_table(found.summary)).settings(record.settings).write(*choice.common.report);
+    page.section("Search")
+        .table(summary_table(found.summary))
+        .settings(record.page_settings())
+        .write(*choice.common.report);
     record.results["report"] = *choice.common.report;
     words += fmt::format("report in {}\n", *choice.common.report);
   }

@@ -67,7 +67,7 @@ void run_predict(const PredictChoice& options) {
   record.results["samples"] = data.count();
   std::string words;
   if (options.out) {
-    write_predictions(*options.out, model, said, record.settings);
+    write_predictions(*options.out, model, said, file_settings(options.common, record.settings, model.classes));
     record.results["file"] = *options.out;
   } else {
     constexpr Index most_columns = 4;  // more is wider than a terminal
@@ -89,13 +89,14 @@ void run_predict(const PredictChoice& options) {
   if (data.outputs.rows() > 0) words += tell_output_errors(said.decisions, data, record.results["score"]) + "\n";
   if (options.out) words += fmt::format("written to {}\n", *options.out);
   if (options.covariance) {
-    write_arrays(*options.covariance, {{"covariance", said.covariance.view(), {}}}, record.settings);
+    write_arrays(*options.covariance, {{"covariance", said.covariance.view(), {}}},
+                 file_settings(options.common, record.settings, model.classes));
     record.results["covariance"] = *options.covariance;
     words += fmt::format("covariance in {}\n", *options.covariance);
   }
   if (options.common.report) {
     write_prediction_page(*options.common.report, fmt::format("{} on {}", model.name(), data.name), scores,
-                          model.classes, record.told());
+                          model.classes, record.page_settings());
     record.results["report"] = *options.common.report;
     words += fmt::format("report in {}\n", *options.common.report);
   }

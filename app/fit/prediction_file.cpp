@@ -1,7 +1,6 @@
 #include "app/fit/prediction_file.hpp"
 
 #include "widelimit/base/error.hpp"
-#include "widelimit/base/version.hpp"
 #include "widelimit/data/file/file.hpp"
 #include "widelimit/data/formats/npz.hpp"
 #include "widelimit/report/csv.hpp"
@@ -51,9 +50,7 @@ void write_npz_predictions(const std::filesystem::path& path, const Predictor& m
   if (!said.deviation.empty()) {
     arrays.push_back({"std", MatrixView<const double>{said.deviation.data(), 1, n, n}, {n}});
   }
-  nlohmann::ordered_json all{{"widelimit", version()}};
-  all.update(settings);
-  if (!values) all["class_names"] = model.classes;
+  nlohmann::ordered_json all = settings;
   all["score_names"] = score_names(model, said.decisions.cols());
   write_npz(path, arrays, all.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
 }

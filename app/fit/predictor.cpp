@@ -31,8 +31,7 @@ Predictor load_predictor(const std::string& path, const CommonOptions& common, c
     predictor.classes = predictor.network->notes.classes;
     const TrainSummary& summary = predictor.network->trained.summary;
     if (!summary.finished()) {
-      note(common,
-           fmt::format("warning: the training of {} ended as {}: {}", path, text(summary.ending), summary.message));
+      warn(common, fmt::format("the training of {} ended as {}: {}", path, text(summary.ending), summary.message));
     }
     const bool single = predictor.network->trained.architecture.output.size() == 1;
     if (!predictor.classes.empty()) predictor.scheme = single ? Scheme::sign : Scheme::one_hot;
@@ -60,7 +59,7 @@ NewSamples load_samples(const CommonOptions& common, const DataChoice& data, con
          "none",
          samples.data.name, predictor.model->outputs());
   }
-  for (const std::string& found : samples.notes) note(common, "note: " + found);
+  for (const std::string& found : samples.notes) note(common, found);
   return samples;
 }
 

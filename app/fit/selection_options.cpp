@@ -76,7 +76,7 @@ std::vector<std::string> SelectionChoice::fold_notes(const Dataset& samples) con
   const bool numbers = parse_machine(machine) == Machine::svr;
   const std::vector<std::string> notes =
       check_folds(read_folds(folds), samples.count(), numbers ? std::span<const Index>{} : samples.labels);
-  for (const std::string& said : notes) note(common, "note: " + said);
+  for (const std::string& said : notes) note(common, said);
   return notes;
 }
 
@@ -90,6 +90,9 @@ bool SelectionChoice::leaves_one_out() const {
 
 void SelectionChoice::tell(nlohmann::ordered_json& settings) const {
   settings["machine"] = machine;
+  if (parse_machine(machine) == Machine::svr) settings["epsilon"] = epsilon;
+  if (scheme) settings["scheme"] = *scheme;
+  if (!lambdas.empty()) settings["lambdas"] = lambdas;
   settings["bias"] = bias;
   if (const auto number = fold_number(folds)) {
     settings["folds"] = *number;

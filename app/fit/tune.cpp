@@ -81,7 +81,6 @@ Candidates tune_networks(const TuneChoice& choice, const Dataset& data, const En
   ProgressBar bar(choice.common);
   const TuneOptions options = tune_options(choice, &bar);
   const Kind kind = parse_kind(choice.kind);
-  if (kind == Kind::both) fail(Code::usage, "--kind {}: a machine has one kernel, ntk or nngp", choice.kind);
   Candidates candidates;
   for (const std::string& text : choice.networks) {
     candidates.networks.push_back(Network::parse(text));
@@ -146,8 +145,7 @@ nlohmann::ordered_json candidates_json(const std::vector<LambdaPath>& candidates
 
 /// The machine of the choice as `fit` would be asked for it.
 FitOptions fit_options(const TuneChoice& choice, const Network& network, double lambda) {
-  FitOptions options = choice.fit_options({.network = network.to_text(), .kind = choice.sweep ? "ntk" : choice.kind},
-                                          lambda, *choice.out);
+  FitOptions options = choice.fit_options({.network = network.to_text(), .kind = choice.kind}, lambda, *choice.out);
   options.label_aware = choice.label_aware;
   return options;
 }
@@ -156,6 +154,12 @@ void check_choice(const TuneChoice& choice, const DataRequest& request) {
   choice.check_fold_file(request);
   (void)tune_options(choice, nullptr);
   if (choice.sweep && choice.networks.size() > 1) fail(Code::usage, "--sweep takes one network");
+  if (parse_kind(choice.kind) == Kind::both) {
+    fail(Code::usage, "--kind {}: a machine has one kernel, ntk or nngp", choice.kind);
+  }
+  if (choice.sweep && choice.kind != "ntk") {
+    fail(Code::usage, "--sweep --kind {}: a sweep tunes NTKs; leave out --kind", choice.kind);
+  }
   if (choice.out) {
     (void)fit_options(choice, Network::parse(choice.networks.front()), 1).machine_options();
     choice.common.check_apart(choice.out, choice.data.specs());
@@ -214,7 +218,7 @@ void run_tune(const TuneChoice& choice) {
   }
   if (choice.common.report) {
     write_tune_page(*choice.common.report, sentence, candidates, method, {chosen, place}, table, refitted.scores,
-                    refitted.model.classes, record.told());
+                    refitted.model.classes, record.page_settings());
     record.results["report"] = *choice.common.report;
     words += fmt::format("report in {}\n", *choice.common.report);
   }

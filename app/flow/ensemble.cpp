@@ -1,4 +1,6 @@
 #include "app/flow/ensemble_outcome.hpp"
+#include "app/flow/times.hpp"
+#include "app/kernel/kernel_file.hpp"
 #include "app/shell/data_options.hpp"
 #include "app/shell/loading.hpp"
 #include "app/shell/outcome.hpp"
@@ -54,6 +56,7 @@ nlohmann::ordered_json ensemble_settings(const EnsembleChoice& choice, const Net
   nlohmann::ordered_json settings;
   settings["network"] = network.to_text();
   settings["kind"] = choice.kind;
+  settings["times"] = times_json(choice.times);
   settings["lambda"] = choice.lambda;
   settings["diag_reg"] = choice.diag_reg;
   settings["data"] = data_settings(request);
@@ -82,6 +85,7 @@ void run_ensemble(const EnsembleChoice& choice) {
   warn_of(choice.common, outcome.ensemble.quadrature_error, parse_precision(choice.common.precision));
   Record record("ensemble");
   record.settings = ensemble_settings(choice, network, request);
+  record.notes = data.notes;
   record.seed = choice.common.seed;
   record.ran_on(*engine, parse_precision(choice.common.precision));
   record.timings.emplace_back("ensemble", summary.seconds);
@@ -91,12 +95,12 @@ void run_ensemble(const EnsembleChoice& choice) {
   if (summary.converged()) {
     words += table_text(ensemble_moments(outcome));
     if (choice.out) {
-      write_ensemble(*choice.out, outcome, record.settings);
+      write_ensemble(*choice.out, outcome, file_settings(choice.common, record.settings, data.train.class_names));
       record.results["file"] = *choice.out;
       words += fmt::format("written to {}\n", *choice.out);
     }
     if (choice.common.report) {
-      write_ensemble_page(*choice.common.report, outcome, record.settings);
+      write_ensemble_page(*choice.common.report, outcome, record.page_settings());
       record.results["report"] = *choice.common.report;
       words += fmt::format("report in {}\n", *choice.common.report);
     }

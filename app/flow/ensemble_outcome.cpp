@@ -1,5 +1,6 @@
 #include "app/flow/ensemble_outcome.hpp"
 
+#include "app/flow/times.hpp"
 #include "app/kernel/kernel_file.hpp"
 
 #include "widelimit/analysis/dynamics/loss_scheme.hpp"
@@ -21,8 +22,6 @@ namespace {
 
 /// A reader cannot distinguish more bands than this.
 constexpr Index most_bands = 4;
-
-std::string time_text(double time) { return std::isinf(time) ? "inf" : fmt::format("{:.6g}", time); }
 
 double deviation(const Ensemble& found, Index moment, Index sample) {
   return std::sqrt(found.variance(moment, sample));
@@ -123,15 +122,11 @@ Table ensemble_moments(const EnsembleOutcome& outcome) {
 
 nlohmann::ordered_json ensemble_json(const EnsembleOutcome& outcome, bool all) {
   const Ensemble& found = outcome.ensemble;
-  auto times = nlohmann::ordered_json::array();
   std::vector<double> deviations;
   std::vector<double> scores;
   auto means = nlohmann::ordered_json::array();
   auto stds = nlohmann::ordered_json::array();
   for (Index moment = 0; moment < std::ssize(found.times); ++moment) {
-    const double time = found.times[usize(moment)];
-    // JSON has no infinity.
-    times.push_back(std::isinf(time) ? nlohmann::ordered_json("inf") : nlohmann::ordered_json(time));
     deviations.push_back(mean_deviation(found, moment));
     if (const auto score = score_at(outcome, moment)) scores.push_back(*score);
     auto mean = nlohmann::ordered_json::array();
@@ -144,7 +139,7 @@ nlohmann::ordered_json ensemble_json(const EnsembleOutcome& outcome, bool all) {
     means.push_back(std::move(mean));
     stds.push_back(deviation_of);
   }
-  nlohmann::ordered_json json{{"times", std::move(times)}, {"mean_std", deviations}};
+  nlohmann::ordered_json json{{"times", times_json(found.times)}, {"mean_std", deviations}};
   if (!scores.empty()) json[outcome.train.labels.empty() ? "squared_error" : "accuracy"] = scores;
   if (all) {
     json["mean"] = std::move(means);

@@ -1,5 +1,6 @@
 #include "app/fit/machine_kernels.hpp"
 #include "app/flow/flow_outcome.hpp"
+#include "app/flow/times.hpp"
 #include "app/kernel/kernel_file.hpp"
 #include "app/shell/data_options.hpp"
 #include "app/shell/loading.hpp"
@@ -61,8 +62,8 @@ constexpr Index usual_points = 101;
 constexpr double usual_until = 5;
 
 std::vector<double> even_times(double until, Index points) {
-  if (!(until > 0) || !std::isfinite(until)) fail(Code::input, "--until {}: it must be a positive number", until);
-  if (points < 2) fail(Code::input, "--points {}: choose 2 or more", points);
+  if (!(until > 0) || !std::isfinite(until)) fail(Code::usage, "--until {}: it must be a positive number", until);
+  if (points < 2) fail(Code::usage, "--points {}: choose 2 or more", points);
   std::vector<double> times;
   for (Index k = 0; k < points; ++k) {
     times.push_back(until * static_cast<double>(k) / static_cast<double>(points - 1));
@@ -129,7 +130,17 @@ nlohmann::ordered_json FlowChoice::settings(const KernelRequest& request, const 
     result["steps"] = options.steps;
     if (options.batch > 0) result["batch"] = options.batch;
     result["record_every"] = options.record_every;
+  } else {
+    const FlowOptions options = flow_options();
+    if (!times.empty()) {
+      result["times"] = times_json(times);
+    } else {
+      result["until"] = options.times.back();
+      result["points"] = options.times.size();
+    }
+    result["tolerance"] = options.tolerance;
   }
+  if (record) result["record"] = *record;
   result["data"] = data_settings(data_request);
   return result;
 }
@@ -233,13 +244,13 @@ void run_flow(const FlowChoice& choice) {
   std::string words = table_text(moments_table(outcome, 12));
   for (const std::string& line : checks_of(outcome)) words += line + "\n";
   if (choice.out && !outcome.trajectory.times.empty()) {
-    write_trajectory(*choice.out, outcome, file_settings(choice.common, settings, data.train));
+    write_trajectory(*choice.out, outcome, file_settings(choice.common, settings, data.train.class_names));
     record.results["file"] = *choice.out;
     words += fmt::format("written to {}\n", *choice.out);
   }
   if (choice.common.report && !outcome.trajectory.times.empty()) {
     write_flow_page(*choice.common.report, fmt::format("{} loss on {}", choice.loss, data.train.name), outcome,
-                    record.told());
+                    record.page_settings());
     record.results["report"] = *choice.common.report;
     words += fmt::format("report in {}\n", *choice.common.report);
   }

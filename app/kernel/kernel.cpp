@@ -214,7 +214,7 @@ GramFileSummary store(const KernelOptions& options, const KernelRequest& request
   GramFileOptions how{.kind = request.kind, .precision = request.precision, .memory = request.memory};
   how.existing = existing(options);
   how.progress = &bar;
-  how.settings = with_origin(file_settings(options.common, settings, data.train), data);
+  how.settings = with_origin(file_settings(options.common, settings, data.train.class_names), data);
   how.beside = labels.arrays();
   return write_gram(options.out, options.parsed_networks(), blocks, how, engine);
 }
@@ -297,7 +297,7 @@ void run_stored(const KernelOptions& options, const KernelRequest& request, cons
   record.results = summary_json(summary);
   record.results["file"] = options.out;
   if (options.common.report) {
-    record.results["analysis"] = write_page(options, summary, record.told(), data.train);
+    record.results["analysis"] = write_page(options, summary, record.page_settings(), data.train);
     record.results["report"] = *options.common.report;
   }
   deliver(options.common, record, summary_text(options, summary));
@@ -314,7 +314,7 @@ KernelAnswer compute(const KernelOptions& options, KernelRequest& request, const
 
 Json answer_settings(const KernelOptions& options, const Json& settings, const KernelAnswer& answer,
                      const Dataset& train) {
-  Json all = file_settings(options.common, settings, train);
+  Json all = file_settings(options.common, settings, train.class_names);
   all["route"] = answer.route;
   all["quadrature_error"] = answer.quadrature_error;
   if (answer.monte_carlo) {
@@ -346,7 +346,7 @@ void run(const KernelOptions& options) {
   }
   for (const Network& network : options.parsed_networks()) {
     if (const std::string zero = zero_kernel_warning(network, request.kind); !zero.empty()) {
-      note(options.common, "warning: " + zero);
+      warn(options.common, zero);
     }
   }
   if (options.gram) {
@@ -378,8 +378,8 @@ void run(const KernelOptions& options) {
   write_kernel(options.out, answer, data, with_origin(answer_settings(options, settings, answer, data.train), data));
   if (options.common.report) {
     const std::string title = options.classical.value_or(options.networks.empty() ? "" : options.networks.front());
-    record.results["analysis"] =
-        write_kernel_page(*options.common.report, title, answer, data.train, record.told(), options.common.seed);
+    record.results["analysis"] = write_kernel_page(*options.common.report, title, answer, data.train,
+                                                   record.page_settings(), options.common.seed);
     record.results["report"] = *options.common.report;
   }
   deliver(options.common, record, (aware ? label_aware_words(*aware) : "") + summary(options, answer));

@@ -42,13 +42,13 @@ void check_model_path(const std::filesystem::path& path) {
 }
 
 nlohmann::ordered_json file_settings(const CommonOptions& options, const nlohmann::ordered_json& settings,
-                                     const Dataset& train) {
+                                     const std::vector<std::string>& class_names) {
   nlohmann::ordered_json all{{"widelimit", version()}};
   all.update(settings);
   all["precision"] = options.precision;
   all["backend"] = options.backend;
   all["seed"] = options.seed;
-  if (!train.class_names.empty()) all["class_names"] = train.class_names;
+  if (!class_names.empty()) all["class_names"] = class_names;
   return all;
 }
 

@@ -38,10 +38,10 @@ void check_kernel_path(const std::filesystem::path& path, double bytes);
 /// The same for a model or a trained network, whose file is HDF5.
 void check_model_path(const std::filesystem::path& path);
 
-/// The settings as they travel inside the file: all that is needed to compute it again, and nothing that differs
-/// between two runs of one command.
+/// Returns the settings that a file of results carries: all that is needed to compute it again, and nothing that
+/// differs between two runs of one command.
 [[nodiscard]] nlohmann::ordered_json file_settings(const CommonOptions& options, const nlohmann::ordered_json& settings,
-                                                   const Dataset& train);
+                                                   const std::vector<std::string>& class_names);
 
 /// Tells where the kernel and its report are.
 [[nodiscard]] std::string files_text(const CommonOptions& options, const std::string& out);

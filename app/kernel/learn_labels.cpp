@@ -81,7 +81,7 @@ void learn_labels_stored(const CommonOptions& common, const LabelAwareOptions& a
     sources.test = data.test->view();
   }
   const LabelArrays labels(data);
-  nlohmann::ordered_json inside = file_settings(common, files.settings, data.train);
+  nlohmann::ordered_json inside = file_settings(common, files.settings, data.train.class_names);
   inside["origin"] = origin_text(data.origin);
   ProgressBar bar(common);
   const LabelAwareFileSummary summary =

@@ -113,11 +113,11 @@ void run_nth(const NthChoice& choice) {
   const KernelAnswer answer = answer_of(std::move(found));
   record.results = answer_json(answer);
   record.results.update(more);
-  write_kernel(choice.out, answer, data, file_settings(common, record.settings, data.train));
+  write_kernel(choice.out, answer, data, file_settings(common, record.settings, data.train.class_names));
   record.results["file"] = choice.out;
   if (common.report) {
     record.results["analysis"] = write_kernel_page(*common.report, fmt::format("NTH of {}", choice.activation), answer,
-                                                   data.train, record.told(), common.seed);
+                                                   data.train, record.page_settings(), common.seed);
     record.results["report"] = *common.report;
   }
   std::string words = table_text(array_table(array_facts(answer)));

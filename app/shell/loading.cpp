@@ -13,7 +13,7 @@ TrainTest load_within(const CommonOptions& common, DataRequest request) {
   request.seed = common.seed;
   TrainTest data = load_train_test(request);
   stop_if_interrupted();
-  for (const std::string& found : data.notes) note(common, "note: " + found);
+  for (const std::string& found : data.notes) note(common, found);
   return data;
 }
 

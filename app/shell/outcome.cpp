@@ -50,18 +50,22 @@ std::string table_text(const Table& table) {
 }
 
 void note(const CommonOptions& options, std::string_view text) {
-  if (!options.quiet) tell(fmt::format("widelimit: {}\n", text));
+  if (!options.quiet) tell(fmt::format("widelimit: note: {}\n", text));
+}
+
+void warn(const CommonOptions& options, std::string_view text) {
+  if (!options.quiet) tell(fmt::format("widelimit: warning: {}\n", text));
 }
 
 void warn_of(const CommonOptions& options, double quadrature_error, Precision precision) {
   if (const std::string warning = quadrature_warning(quadrature_error, precision); !warning.empty()) {
-    note(options, "warning: " + warning);
+    warn(options, warning);
   }
 }
 
 void warn_of_layout(const CommonOptions& options, const Network& network, const Shape& shape) {
   if (const std::string warning = layout_warning(network, shape); !warning.empty()) {
-    note(options, "warning: " + warning + " (--channels-first)");
+    warn(options, warning + " (--channels-first)");
   }
 }
 

@@ -1,4 +1,5 @@
 #include "app/fit/machine_kernels.hpp"
+#include "app/flow/times.hpp"
 #include "app/kernel/kernel_file.hpp"
 #include "app/shell/data_options.hpp"
 #include "app/shell/loading.hpp"
@@ -99,6 +100,8 @@ nlohmann::ordered_json SpectrumChoice::settings(const KernelRequest& request, co
   result["labels"] = labels;
   result["epsilon"] = epsilon;
   if (rate) result["rate"] = *rate;
+  if (!times.empty()) result["times"] = times_json(times);
+  if (!ridges.empty()) result["ridges"] = ridges;
   if (steps) {
     result["width"] = mode_options().width;
     result["steps"] = *steps;
@@ -248,13 +251,13 @@ void run_spectrum(const SpectrumChoice& choice) {
   for (const std::string& remark : spectrum_remarks(outcome)) note(choice.common, remark);
   std::string words = spectrum_words(outcome);
   if (choice.out) {
-    write_spectrum(*choice.out, outcome, file_settings(choice.common, record.settings, data.train));
+    write_spectrum(*choice.out, outcome, file_settings(choice.common, record.settings, data.train.class_names));
     record.results["file"] = *choice.out;
     words += fmt::format("written to {}\n", *choice.out);
   }
   if (choice.common.report) {
     write_spectrum_page(*choice.common.report, fmt::format("Spectrum and labels of {}", data.train.name), outcome,
-                        record.told());
+                        record.page_settings());
     record.results["report"] = *choice.common.report;
     words += fmt::format("report in {}\n", *choice.common.report);
   }

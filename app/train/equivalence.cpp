@@ -188,7 +188,7 @@ void run_equivalence(const EquivalenceChoice& choice) {
   for (const std::string& sentence : slope_sentences(result)) words += sentence + "\n";
   if (common.report) {
     write_equivalence_page(*common.report, fmt::format("Networks and their machine on {}", data.train.name), result,
-                           record.told());
+                           record.page_settings());
     record.results["report"] = *common.report;
     words += fmt::format("report in {}\n", *common.report);
   }

@@ -155,14 +155,14 @@ void run_evolution(const EvolutionChoice& choice) {
     if (!branches.rows.empty()) words += "\n" + table_text(branches);
     words += sentence(found) + "\n";
     if (choice.out) {
-      write_evolution(*choice.out, found, probe, record.settings);
+      write_evolution(*choice.out, found, probe, file_settings(common, record.settings, data.train.class_names));
       record.results["file"] = *choice.out;
       words += fmt::format("written to {}\n", *choice.out);
     }
     if (common.report) {
       Page page(fmt::format("Evolution of the tangent kernel on {}", data.train.name), sentence(found));
       add_evolution(page, found, class_bands(probe.classes, data.train.class_names));
-      page.settings(record.told()).write(*common.report);
+      page.settings(record.page_settings()).write(*common.report);
       record.results["report"] = *common.report;
       words += fmt::format("report in {}\n", *common.report);
     }

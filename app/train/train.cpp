@@ -332,7 +332,7 @@ void run_training(const TrainChoice& choice) {
   if (choice.common.report && trained.record.count() > 0) {
     write_train_page(*choice.common.report,
                      fmt::format("A network of width {} on {}", fmt::join(choice.widths, ", "), data.train.name), net,
-                     scores, data.train.class_names, record.told());
+                     scores, data.train.class_names, record.page_settings());
     record.results["report"] = *choice.common.report;
     words += fmt::format("report in {}\n", *choice.common.report);
   }

@@ -137,6 +137,11 @@ TEST_F(Certify, ATrainedNetworkByIntervals) {
       folder.widelimit({"certify", "--network-file", "m.h5", "--test", "digits", "--classes", "3,8", "--limit", "3"})
           .status,
       0);
+  const Finished noted = folder.widelimit({"certify", "--model", "m.h5", "--test", "digits", "--classes", "3,8",
+                                           "--limit", "3", "--method", "paper", "--json"});
+  ASSERT_EQ(noted.status, 0) << noted.err;
+  EXPECT_NE(noted.err.find("note: --method has no effect"), std::string::npos) << noted.err;
+  EXPECT_EQ(noted.record()["settings"]["method"], "interval");
 }
 
 TEST_F(Certify, SaysWhatIsWrong) {

@@ -252,6 +252,11 @@ TEST(Tune, ChoosesALambdaAndADepth) {
   EXPECT_EQ(folded["best"]["lambda"], 1e-4);
   EXPECT_EQ(folder.widelimit({"tune", "--network", "fc:2", "--train", "digits", "--lambdas", "0"}).status, 2);
   EXPECT_EQ(folder.widelimit({"tune", "--network", "fc:2", "--train", "digits", "--folds", "1"}).status, 2);
+  // A sweep holds tangent kernels only.
+  for (const char* kind : {"nngp", "both"}) {
+    EXPECT_EQ(folder.widelimit({"tune", "--network", "fc:2", "--sweep", "--kind", kind, "--train", "digits"}).status,
+              2);
+  }
 }
 
 TEST(Tune, TakesTheFoldsOfAFile) {

@@ -105,7 +105,7 @@ TEST(Flow, RefusesWhatContradictsItself) {
   EXPECT_EQ(status({"--out", "t.txt"}), 2);
   EXPECT_EQ(status({"--times", "inf", "--report", "page.html"}), 2);
   EXPECT_EQ(status({"--times", "2,1"}), 3);
-  EXPECT_EQ(status({"--until", "-1"}), 3);
+  EXPECT_EQ(status({"--until", "-1"}), 2);
   EXPECT_EQ(status({"--record", "999"}), 3);
   const Finished wild = folder.widelimit(flow_words({"--loss", "squared", "--rate", "100"}));
   EXPECT_EQ(wild.status, 4);

@@ -28,8 +28,13 @@ void Record::ran_on(const Engine& engine, Precision precision) {
   machine_ = Machine{engine.name(), engine.description(), precision, engine.threads()};
 }
 
-Json Record::told() const {
+Json Record::page_settings() const {
   Json all = settings;
+  all["seed"] = seed;
+  if (machine_) {
+    all["backend"] = fmt::format("{}: {}", machine_->name, machine_->description);
+    all["precision"] = to_string(machine_->precision);
+  }
   if (!notes.empty()) all["notes"] = notes;
   return all;
 }

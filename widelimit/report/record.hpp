@@ -31,8 +31,8 @@ struct Record {
   /// Records the back end and the precision.
   void ran_on(const Engine& engine, Precision precision);
 
-  /// The settings, with the notes where there are any, for Page::settings.
-  [[nodiscard]] nlohmann::ordered_json told() const;
+  /// Returns what a page shows of the run, for Page::settings: settings, seed, back end, precision and notes.
+  [[nodiscard]] nlohmann::ordered_json page_settings() const;
 
   /// Error{numerical} names the first number that is not finite by its key, as "results.accuracy[2]": JSON cannot
   /// represent it, and null would hide it.
