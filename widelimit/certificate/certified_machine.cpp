@@ -36,7 +36,7 @@ const Network& network_of(const Model& model) {
 }  // namespace
 
 CertifiedKernel::CertifiedKernel(const Model& model) : chain(read_chain(network_of(model), model.shape)) {
-  // The NTK does not see the bias of a frozen last layer.
+  // The NTK does not depend on the bias of a frozen last layer.
   if (model.kind == Kind::ntk && !chain.layers.empty() && !chain.layers.back().trained) chain.layers.back().b_std = 0;
   const auto biased =
       std::find_if(chain.layers.begin(), chain.layers.end(), [](const ChainLayer& layer) { return layer.b_std != 0; });
@@ -52,12 +52,12 @@ CertifiedKernel::CertifiedKernel(const Model& model) : chain(read_chain(network_
   const auto frozen =
       std::find_if(chain.layers.begin(), chain.layers.end(), [](const ChainLayer& layer) { return !layer.trained; });
   why_chain = frozen != chain.layers.end() ? frozen->place + " is frozen"
-                                           : "rounding hides where the kernel of this network is convex";
+                                           : "the kernel of this network could not be proved convex";
 }
 
 namespace {
 
-/// Samples that are 0 have no entries where there are no biases, whatever their coefficients.
+/// Marks support samples that are 0: without biases their kernel entries are 0 for any coefficients.
 void note_zero_rows(std::span<const double> norms, EntryExponents& exponents) {
   for (std::size_t i = 0; i < norms.size(); ++i) {
     if (norms[i] != 0) continue;
@@ -66,7 +66,7 @@ void note_zero_rows(std::span<const double> norms, EntryExponents& exponents) {
   }
 }
 
-/// Outputs that are not finite determine no class.
+/// Throws Error{numerical} for outputs that are not finite, which determine no class.
 void check_outputs(const Matrix<double>& g, std::span<const Index> rows) {
   for (Index k = 0; k < g.rows(); ++k) {
     const double* row = g.view().row(k);
@@ -77,11 +77,11 @@ void check_outputs(const Matrix<double>& g, std::span<const Index> rows) {
 
 }  // namespace
 
-/// What bounds of a block of points refer to.
+/// Data that bounds of a block of points refer to.
 struct CertifiedMachine::Parts {
   MatrixView<const double> points;  ///< scaled
   std::span<const Functional> functionals;
-  std::span<const double> values;  ///< of the functionals at their points
+  std::span<const double> values;  ///< values of the functionals at their points
   std::optional<CertificateProblem> cone;
   std::optional<ChainProblem> chain;
 };
@@ -106,7 +106,7 @@ CertifiedMachine::CertifiedMachine(const Model& model, const CertifiedKernel& ke
       geometry_(support.scaled(), options, engine),
       engine_(engine) {
   if (options.method == CertificateMethod::paper && !options.widths.empty()) {
-    fail(Code::usage, "Theorem 4.2 is for balls of one width in all features; use method convex or interval");
+    fail(Code::usage, "Theorem 4.2 requires balls of equal width in all features; use method convex or interval");
   }
   if (kernel_.cone) {
     note_zero_rows(geometry_.norms, exponents_);
@@ -122,13 +122,14 @@ CertifiedMachine::CertifiedMachine(const Model& model, const CertifiedKernel& ke
 std::vector<CertificateMethod> CertifiedMachine::methods() const {
   std::vector<CertificateMethod> methods;
   for (int m = static_cast<int>(options_.method); m >= 0; --m) methods.push_back(static_cast<CertificateMethod>(m));
-  // At no radius is paper better than interval; it is only cheaper. It knows balls of one width.
+  // `paper` is at no radius better than `interval`, only cheaper. It requires balls of equal width.
   const bool cheaper = options_.radius && kernel_.cone && options_.widths.empty();
   if (!cheaper && methods.size() > 1) methods.pop_back();
   return methods;
 }
 
-/// In float64 whatever the model's precision: what is certified is the machine with the α, b and support it stores.
+/// Computed in float64 for any precision of the model: the certified function is the machine with its stored α, b and
+/// support.
 Matrix<double> CertifiedMachine::decisions(MatrixView<const double> points) const {
   Fit fit;
   fit.alpha = Matrix<double>(model_.supports(), model_.outputs(), Content::unset);
@@ -149,7 +150,7 @@ std::unique_ptr<LowerBound> CertifiedMachine::make_bound(CertificateMethod metho
   return method == CertificateMethod::interval ? make_interval_bound(*parts.cone) : make_convex_bound(*parts.cone);
 }
 
-/// The cheapest method that says yes. The radius stands in the caller's units.
+/// Tries the cheapest method first and keeps the first that proves the radius, which is in the caller's units.
 void CertifiedMachine::answer_one_radius(const Parts& parts, Certificates& result) const {
   const double scaled = std::max(scaled_above(*options_.radius, -exponents_.point), least_radius);
   if (!(scaled <= largest_radius)) return;
@@ -169,7 +170,7 @@ void CertifiedMachine::answer_one_radius(const Parts& parts, Certificates& resul
   }
 }
 
-/// The best method first; then those below it where they hold at the next radius.
+/// Searches with the best method first; weaker methods are tried only at the next larger radius.
 void CertifiedMachine::find_radii(const Parts& parts, Progress* progress, Certificates& result) const {
   const std::vector<CertificateMethod> order = methods();
   const Index begin = std::ssize(result.radius) - parts.points.rows;
@@ -177,7 +178,7 @@ void CertifiedMachine::find_radii(const Parts& parts, Progress* progress, Certif
   const double first = order.front() == CertificateMethod::convex ? 0.01 : 1e-3;
   std::vector<SearchRange> ranges =
       search_ranges(grid, parts.points, options_, first, std::ldexp(kernel_.lift(), -exponents_.point));
-  // Balls smaller than the least that is bounded are part of it.
+  // Balls smaller than the least radius of a scaled problem are contained in it.
   const Index least = grid.floor(1e13 * least_radius), largest = grid.floor(largest_radius);
   for (SearchRange& range : ranges) {
     range.first = std::clamp(range.first, least, largest);
@@ -198,8 +199,8 @@ void CertifiedMachine::find_radii(const Parts& parts, Progress* progress, Certif
   }
 }
 
-/// Whether samples in units of 2^exponent have another class than the labels of `points`. One whose outputs overflow
-/// counts as having none.
+/// Returns whether samples in units of 2^exponent have another class than the labels of `points`. A sample whose
+/// outputs overflow counts as unchanged.
 std::vector<bool> CertifiedMachine::changed(MatrixView<const double> scaled, std::span<const Index> points,
                                             std::span<const Index> labels) const {
   Matrix<double> samples(scaled.rows, scaled.cols, Content::unset);
@@ -248,7 +249,7 @@ AttackGoal CertifiedMachine::goal_of(const Parts& parts) const {
   const auto weights = [&](const Functional& f) {
     return functional_weights(model_.alpha.view(), model_.bias, f, entries);
   };
-  // Rows of unusual scale take the range of long double, which devices do not have.
+  // Rows of unusual scale require the range of long double, which devices do not support.
   if (geometry_.held && unscaled(exponents_) && unscaled(entries)) {
     return goal(std::make_shared<HeldGradient>(*geometry_.held, parts.functionals, weights,
                                                chain_slopes(kernel_.chain, model_.kind, geometry_.norms)));

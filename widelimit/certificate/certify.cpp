@@ -24,38 +24,37 @@ namespace {
 constexpr std::array<std::string_view, 3> method_names{"paper", "interval", "convex"};
 constexpr std::array<std::string_view, 2> units_names{"input", "scaled"};
 
-/// Rows in float64, which holds float32 exactly.
+/// Returns the rows in float64, which represents float32 exactly.
 template <typename T>
 Matrix<double> widened(const Matrix<T>& m) {
   Matrix<double> result(m.rows(), m.cols(), Content::unset);
   std::copy_n(m.data(), m.rows() * m.cols(), result.data());
   return result;
 }
-/// A ball around a sparse sample moves its zeros as well: certificates read them all.
+/// A ball around a sparse sample also changes its zeros, so certificates need dense rows.
 Matrix<double> widened(const SparseMatrix& m) { return dense_copy(m.view()); }
 
-Matrix<double> widened(const Graphs& /*graphs*/) { fail(Code::input, "certificates do not take graphs"); }
+Matrix<double> widened(const Graphs& /*graphs*/) { fail(Code::input, "certificates do not support graphs"); }
 
 Matrix<double> widened(const AnySamples& values) {
   return std::visit([](const auto& m) { return widened(m); }, values);
 }
 
-/// Points so many at a time that their products with the support stay small: 32 MiB of the host, since memory that was
-/// not used for a while is slow at first, a gibibyte of an engine with a memory of its own, which likes to bound many
-/// balls at once.
+/// Number of points per block, limited so that their products with the support take 32 MiB on the host (first access to
+/// freshly allocated memory is slow), or 1 GiB on an engine with separate memory (efficient on many balls at once).
 Index points_at_once(Index supports, const Engine& engine) {
   const bool held = cones_of(engine) != nullptr;
   const Index entries = Index{1} << (held ? 27 : 22);
   return std::clamp<Index>(entries / std::max<Index>(supports, 1), 16, held ? 1 << 14 : 1024);
 }
 
-/// Points that are scaled by one power of two; all of them, where they are ordinary numbers.
+/// Points scaled by one power of two; all points in one group if their values are of ordinary size.
 struct PointGroup {
   int exponent = 0;
   std::vector<Index> rows;
 };
 
-/// At least one. `lift` is one more coordinate of every point.
+/// Returns at least one group. `lift` is an additional coordinate of every point.
 std::vector<PointGroup> group_points(MatrixView<const double> points, double lift) {
   std::map<int, std::vector<Index>> groups;
   const std::vector<int> exponents = row_exponents(points, lift);
@@ -66,7 +65,7 @@ std::vector<PointGroup> group_points(MatrixView<const double> points, double lif
   return result;
 }
 
-/// The box in units of 2^exponent, outward.
+/// Returns options with the box in units of 2^exponent, rounded outwards.
 CertifyOptions scaled_options(const CertifyOptions& options, int exponent) {
   CertifyOptions result = options;
   if (!options.box) return result;
@@ -79,7 +78,7 @@ CertifyOptions scaled_options(const CertifyOptions& options, int exponent) {
   return result;
 }
 
-/// Puts entry k of every list in place rows[k].
+/// Copies entry k of every list to position rows[k].
 void scatter(const Certificates& part, std::span<const Index> rows, Certificates& result) {
   const auto put = [&](const auto& from, auto& to) {
     if (from.empty()) return;
@@ -100,7 +99,7 @@ void scatter(const Certificates& part, std::span<const Index> rows, Certificates
   result.attack_seconds += part.attack_seconds;
 }
 
-/// Of the points of one group; `done` of all points were certified before.
+/// Certifies the points of one group; `done` is the number of points certified before.
 Certificates certify_group(const CertifiedMachine& machine, MatrixView<const double> points, const PointGroup& group,
                            std::span<const Index> labels, const CertifyOptions& options, Index most, Index done) {
   Certificates part{.remark = machine.remark()};
@@ -141,7 +140,7 @@ CertificateUnits parse_certificate_units(std::string_view text) {
 
 void CertifyOptions::validate() const {
   for (Index j = 0; box && j < box->size(); ++j) {
-    const bool fixed = box->size() > 1 && box->low(j) == box->high(j);  // one feature may have a single value
+    const bool fixed = box->size() > 1 && box->low(j) == box->high(j);  // a single feature may be constant
     if (std::isfinite(box->low(j)) && std::isfinite(box->high(j)) && (box->low(j) < box->high(j) || fixed)) continue;
     fail(Code::usage, "the box [{}, {}]{} is empty or not finite", box->low(j), box->high(j),
          box->size() > 1 ? fmt::format(" of feature {}", j) : "");
@@ -151,7 +150,7 @@ void CertifyOptions::validate() const {
     fail(Code::usage, "the half-width {} of feature {} must be a number >= 0", widths[j], j);
   }
   if (!widths.empty()) {
-    if (norm == Norm::l2) fail(Code::usage, "half-widths of features are those of an linf ball; an l2 ball has none");
+    if (norm == Norm::l2) fail(Code::usage, "half-widths of features require an linf ball; an l2 ball has none");
     if (std::all_of(widths.begin(), widths.end(), [](double w) { return w == 0; })) {
       fail(Code::usage, "all half-widths are 0: no feature may change, so there is nothing to certify");
     }
@@ -165,7 +164,7 @@ void CertifyOptions::validate() const {
     fail(Code::usage, "the tolerance {} of a radius must be between 1e-9 and 1", tolerance);
   }
   if (attack && (attack->steps < 1 || attack->restarts < 0)) {
-    fail(Code::usage, "an attack needs at least one step and no negative number of restarts");
+    fail(Code::usage, "an attack needs at least one step and a non-negative number of restarts");
   }
   if (keep_attacked && !attack) fail(Code::usage, "there are no attacked samples to keep without an attack");
 }

@@ -12,14 +12,14 @@ Functional positive(Index point, Index output, bool sign) {
   return sign ? Functional{.point = point, .plus = output} : Functional{.point = point, .minus = output};
 }
 
-/// Output of the duel of classes first < second, positive for the first.
+/// Output index of the duel of classes first < second, positive for `first`.
 Index duel(Index classes, Index first, Index second) {
   return first * (2 * classes - first - 1) / 2 + second - first - 1;
 }
 
-/// A class that wins all its duels has more votes than any other whatever the others do among themselves. Else all
-/// duels must stay, and the class must lead by a whole vote: of equals the sums decide, which the duels' signs do not
-/// bound, unless the first class has it.
+/// A class that wins all its duels has more votes than any other, regardless of the other duels. Otherwise the signs of
+/// all duels must be kept, and the class must lead by a whole vote: ties are broken by sums, which the signs of duels
+/// do not bound, unless the scheme prefers the first class.
 void duels(Scheme scheme, Index classes, const double* g, Index point, Index label, PointFunctionals& result) {
   std::vector<Index> votes(usize(classes), 0);
   for (Index a = 0; a < classes; ++a) {
@@ -67,7 +67,8 @@ PointFunctionals functionals_of(Scheme scheme, Index classes, MatrixView<const d
 void check_labels(Scheme scheme, Index classes, Index outputs, std::span<const Index> labels, Index samples) {
   if (scheme == Scheme::values && outputs != 1) {
     fail(Code::usage,
-         "this machine predicts {} numbers at once; a certificate needs classes, or one number and its sign", outputs);
+         "this machine predicts {} numbers per sample; a certificate needs classes, or a single output and its sign",
+         outputs);
   }
   if (std::ssize(labels) != samples) {
     fail(Code::input, "there are {} labels for {} samples; a certificate needs the class of each", labels.size(),
@@ -76,7 +77,7 @@ void check_labels(Scheme scheme, Index classes, Index outputs, std::span<const I
   const Index known = scheme == Scheme::values ? 2 : classes;
   for (std::size_t i = 0; i < labels.size(); ++i) {
     if (labels[i] < 0 || labels[i] >= known) {
-      fail(Code::input, "label {} of sample {} is none of the model's {} classes, 0 to {}", labels[i], i, known,
+      fail(Code::input, "label {} of sample {} is not one of the model's {} classes, 0 to {}", labels[i], i, known,
            known - 1);
     }
   }

@@ -10,11 +10,11 @@ namespace widelimit {
 
 namespace {
 
-/// A computed z has a few roundings of |x|/|scale|, |shift|/|scale| and |z|, however the scaling is evaluated: as
-/// (x − shift)/scale, or as a·x + b with rounded a and b. 2⁷ units of |z| + |shift|/|scale| hold those of z and z'
-/// together.
+/// The error of a computed z is a few roundings of |x|/|scale|, |shift|/|scale| and |z|, for either evaluation of the
+/// scaling: (x − shift)/scale, or a·x + b with rounded a and b. 2⁷ units of |z| + |shift|/|scale| cover the errors of z
+/// and z' together.
 constexpr double roundings = 0x1p7;
-/// The part of these that grows with the radius, and a few roundings of the radius itself.
+/// The part of these errors that grows with the radius, plus a few roundings of the radius itself.
 constexpr double radius_slack = 0x1p-45;
 
 }  // namespace
@@ -51,16 +51,15 @@ InputUnits::InputUnits(const Scaler* scaling, const CertifyOptions& options, Ind
     relative_[j] = by_feature_ ? above(widths_[j] / std::abs(scale_[j])) : widths_[j];
     if (widths_[j] == 0) relative_[j] = 0;
   }
-  // Widths that are equal after scaling but for rounding are those of a cube.
+  // Widths that are equal after scaling up to rounding define a cube.
   const auto [least, most] = std::minmax_element(relative_.begin(), relative_.end());
   largest_ = features > 0 ? *most : 1;
   const bool cube = features == 0 || *least >= *most * (1 - 0x1p-48);
   for (double& width : relative_) width = cube ? 1 : (width == 0 ? 0 : std::min(1.0, above(width / largest_)));
   if (!cube && options.norm == Norm::l2) {
     fail(Code::usage,
-         "features are scaled by different numbers, so that an l2 ball of samples is an ellipsoid after scaling; ask "
-         "for "
-         "linf, or for the scaled units");
+         "features are scaled by different factors, so that an l2 ball of samples is an ellipsoid after scaling; use "
+         "the linf norm, or the scaled units");
   }
   if (by_feature_) roundoff_ = roundings * (precision == Precision::f32 ? 0x1p-24 : unit_roundoff);
 }
@@ -69,7 +68,7 @@ double InputUnits::rounding(const double* z) const {
   double most = 0;
   if (!by_feature_) return most;
   for (std::size_t j = 0; j < relative_.size(); ++j) {
-    if (relative_[j] == 0) continue;  // x_j never changes, so neither does z_j
+    if (relative_[j] == 0) continue;  // x_j is constant, hence z_j too
     most = std::max(most, (std::abs(z[j]) + std::abs(shift_[j] / scale_[j])) / relative_[j]);
   }
   return above(roundoff_ * most);
@@ -82,7 +81,7 @@ void InputUnits::check_box(const Box& scaled_box, MatrixView<const double> point
       if (points(i, j) >= scaled_box.low(j) && points(i, j) <= scaled_box.high(j)) continue;
       fail(
           Code::input,
-          "sample {} has the value {} at feature {}{}, outside the box [{}, {}]; give the box that all samples lie in, "
+          "sample {} has the value {} at feature {}{}, outside the box [{}, {}]; give a box that contains all samples, "
           "or none",
           i, input ? to_input(points(i, j), j) : points(i, j), j, input ? "" : " after scaling", options_.box->low(j),
           options_.box->high(j));

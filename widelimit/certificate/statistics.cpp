@@ -51,7 +51,7 @@ std::vector<double> round_radii(const Certificates& certificates, int most) {
   if (!(largest > 0)) return result;
   for (auto power = static_cast<int>(std::floor(std::log10(largest))); std::ssize(result) < most; --power) {
     for (const double digit : {5.0, 2.0, 1.0}) {
-      // Divided, not multiplied, so that 0.1 is the double that one types.
+      // Division, not multiplication, so that 0.1 is the double nearest to 0.1.
       const double value = power < 0 ? digit / std::pow(10.0, -power) : digit * std::pow(10.0, power);
       if (value < largest && std::ssize(result) < most) result.push_back(value);
     }

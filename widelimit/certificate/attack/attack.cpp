@@ -18,7 +18,7 @@ namespace widelimit {
 
 namespace {
 
-/// Of a linear function's slope: how much it falls in a ball of radius 1.
+/// Returns the maximum decrease of a linear function with gradient `slope` in a ball of radius 1 (the dual norm).
 double steepness_of(const AttackedRows& attacked, const double* slope, Index size) {
   return attacked.shape.norm == Norm::l2 ? euclidean_norm(slope, size) : sum_norm(slope, size, attacked.shape.widths);
 }
@@ -53,7 +53,7 @@ AttackDescent::AttackDescent(const AttackedRows& attacked, AttackGoal goal, std:
       values_(rows_.size()),
       reach_(rows_.size(), 0) {}
 
-/// x ← point + shift, the shift shortened to `reach`, inside the box.
+/// x ← point + shift, with the shift projected onto the ball of radius `reach`, then clamped to the box.
 void AttackDescent::put(Index k, const std::vector<double>& shift, double reach) {
   const double* centre = point(k);
   const double length = attacked_.shape.norm == Norm::l2 ? euclidean_norm(shift.data(), x_.cols()) : 0;
@@ -68,7 +68,8 @@ void AttackDescent::put(Index k, const std::vector<double>& shift, double reach)
   }
 }
 
-/// Random places within nine tenths of what is known, so that they are worth their while.
+/// Places the start: the point itself, or a random place within 0.9 times the best distance so far, so that a success
+/// improves on it.
 void AttackDescent::place(Index start) {
   std::vector<double> shift(usize(x_.cols()), 0);
   for (Index k = 0; k < x_.rows(); ++k) {
@@ -97,7 +98,7 @@ void AttackDescent::keep(Index k) {
   std::copy_n(x_.view().row(k), x_.cols(), found_.samples.view().row(row));
 }
 
-/// The sphere shrinks below what was found, and grows, faster at first, where nothing was.
+/// Takes a step. The sphere shrinks below the best distance after a success and otherwise grows, faster at first.
 void AttackDescent::step(Index k, double progress) {
   const Index row = rows_[usize(k)], size = x_.cols();
   const double best = found_.distance[usize(row)];
@@ -127,7 +128,7 @@ void AttackDescent::step(Index k, double progress) {
   put(k, shift, reach);
 }
 
-/// Halves the last fifth of the line from the point to what was found.
+/// Line search: bisects the last fifth of the segment from the point to the sample found.
 void AttackDescent::retreat() {
   std::vector<double> low(rows_.size(), 0.8), high(rows_.size(), 1);
   Matrix<double> ends(x_.rows(), x_.cols(), Content::unset);
@@ -169,7 +170,7 @@ void AttackDescent::run(Progress* progress) {
 
 namespace {
 
-/// Rows of each point, nearest first.
+/// Returns the successful rows of each point, nearest first.
 std::vector<std::vector<Index>> candidates_of(const AttackedRows& attacked, std::span<const double> distance) {
   std::vector<std::vector<Index>> candidates(usize(attacked.points.rows));
   for (Index row = 0; row < std::ssize(distance); ++row) {
@@ -182,7 +183,7 @@ std::vector<std::vector<Index>> candidates_of(const AttackedRows& attacked, std:
   return candidates;
 }
 
-/// x + factor·(found − x), inside the box and among the numbers that samples may have.
+/// to = x + factor·(found − x), clamped to the box and rounded to values that are representable in the original units.
 void move_on(const AttackedRows& attacked, Index point, const double* found, double factor, double* to) {
   const double* x = attacked.points.row(point);
   for (Index j = 0; j < attacked.points.cols; ++j) {
@@ -235,7 +236,7 @@ Attacked attack(const AttackedRows& attacked, const AttackGoal& goal, const Cert
                 const Engine& engine, const ClassChange& changed) {
   const Index count = std::ssize(attacked.point);
   Descended found(count, attacked.points.cols);
-  // Where an engine multiplies in its own memory, as many as keep all threads of the host busy beside it.
+  // If the engine multiplies in its own memory, batches are larger but still keep all host threads busy.
   const Index shares = (count + engine.threads() - 1) / engine.threads();
   const Index rows_at_once = cones_of(engine) != nullptr ? std::clamp<Index>(shares, 64, 1024) : 64;
   const Index tasks = (count + rows_at_once - 1) / rows_at_once;

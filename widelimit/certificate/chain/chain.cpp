@@ -40,9 +40,9 @@ class ChainReader {
     if (positions_) refuse("acts on positions of an image; flatten first");
     const bool known =
         activation.phi == Phi::relu || activation.phi == Phi::identity || activation.phi == Phi::leaky_relu;
-    if (!known) refuse("is no rectifier; certificates know relu, leaky_relu with a slope ≥ 0 and identity");
+    if (!known) refuse("is not a rectifier; certificates support relu, leaky_relu with a slope ≥ 0 and identity");
     if (activation.phi == Phi::leaky_relu && activation.slope < 0) {
-      refuse("falls for negative values, so that its kernel does not grow with the angle");
+      refuse("decreases for negative values, so that its kernel does not increase with the cosine");
     }
     if (const std::string_view reason = state_.activate(activation); !reason.empty()) refuse(reason);
     rectifier_ = place_;
@@ -54,7 +54,7 @@ class ChainReader {
   }
 
  private:
-  /// Rectifiers in a row, with scales between them, are one, times a factor.
+  /// Merges a sequence of rectifiers with scales between them into one rectifier times a factor.
   void settle() {
     const LimitState::Pending pending = state_.settle();
     if (pending.chain.empty()) return;
@@ -63,7 +63,7 @@ class ChainReader {
     const bool turned = slopes.positive == 0;
     const double steep = turned ? slopes.negative : slopes.positive;
     const double slope = steep == 0 ? 0 : (turned ? slopes.positive : slopes.negative) / steep;
-    if (slope < 0) refuse("falls for some values once the scale before it is counted in");
+    if (slope < 0) refuse("decreases for some values if the scale before it is included");
     push({.rectifier = true, .slope = slope, .place = place_});
     if (steep != 1) push({.w_std = steep, .trained = false, .place = place_});
     place_ = std::exchange(rectifier_, place_);
@@ -76,7 +76,7 @@ class ChainReader {
   Chain& chain_;
   LimitState state_;
   std::string place_;
-  std::string rectifier_;  ///< the last one's place
+  std::string rectifier_;  ///< description of the last rectifier
 };
 
 }  // namespace

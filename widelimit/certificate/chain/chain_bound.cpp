@@ -16,7 +16,7 @@ namespace widelimit {
 
 namespace {
 
-/// Of √q after the last layer, for points of about the norm that rows are scaled to.
+/// Returns the exponents of √q after the last layer for points whose norm is near their scale.
 EntryExponents deviation_exponents(const ChainProblem& problem) {
   const ChainSteps steps(problem.chain, problem.kind);
   const Interval one = Interval::of(1), lift = lifted_coordinate(problem.chain);
@@ -38,7 +38,7 @@ EntryExponents deviation_exponents(const ChainProblem& problem) {
 Interval last_bias_term(const ChainProblem& problem, const Functional& functional, int exponent) {
   if (problem.last_bias == 0) return Interval::of(0);
   const FunctionalWeights weights = functional_weights(problem.alpha, problem.bias, functional);
-  // Without exponents of samples, weights and their bias are in units of weights.exponent.
+  // Without sample exponents, the weights and their bias are in units of 2^weights.exponent.
   Interval sum = Interval::of(0);
   for (const double beta : weights.beta) sum = sum + outward(beta, beta);
   const int own = scale_exponent(std::abs(problem.last_bias));
@@ -56,7 +56,7 @@ ChainWeights chain_weights(const ChainProblem& problem, const EntryExponents& de
   return result;
 }
 
-/// Pairs of balls and samples that an engine encloses at a time: four numbers each, half a gibibyte.
+/// (Ball, sample) pairs per batch on an engine: four doubles each, 512 MiB.
 constexpr Index pairs_at_once = Index{1} << 24;
 
 class ChainBound final : public LowerBound {
@@ -121,7 +121,7 @@ class ChainBound final : public LowerBound {
     return std::isfinite(low) ? unscaled_bound(low, weights.exponent) : -std::numeric_limits<double>::infinity();
   }
 
-  /// Where an engine holds the support: many balls at once.
+  /// Evaluates batches of balls on the engine that holds the support.
   void evaluate_held(const BallGroups& groups, std::span<const BallQuery> queries, std::vector<double>& bounds) const {
     const Index count = std::ssize(groups.balls);
     const Index at_once = std::max<Index>(1, pairs_at_once / std::max<Index>(1, problem_.support.rows));
@@ -155,8 +155,8 @@ class ChainBound final : public LowerBound {
   LiftedSupport support_;
   std::vector<double> dense_;
   Index count_ = 0;
-  ByOutputs<Index> rows_;  ///< of the weights
-  EngineMatrix weights_;   ///< of an engine that holds the support
+  ByOutputs<Index> rows_;  ///< row indices in weights_
+  EngineMatrix weights_;   ///< on an engine that holds the support
 };
 
 }  // namespace

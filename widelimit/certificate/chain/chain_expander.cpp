@@ -14,20 +14,21 @@ namespace widelimit {
 
 namespace {
 
-/// Sums over the samples of an expansion.
+/// Sums over the support for one expansion.
 struct ChainSums {
-  Interval level = Interval::of(0);    ///< H₀ = Σ β·other·value of samples with slopes
-  Interval rest = Interval::of(0);     ///< the same of the others, anywhere on the ball
+  Interval level = Interval::of(0);    ///< H₀ = Σ β·other·value over samples with slopes
+  Interval rest = Interval::of(0);     ///< the same over the other samples, for the whole ball
   Interval stretch = Interval::of(0);  ///< Υ = Σ β·other·by_norm
   Interval turn = Interval::of(0);     ///< Σ mρ₀
   Interval moduli = Interval::of(0);   ///< Σ |m|
   Interval error = Interval::of(0);
-  std::vector<double> slopes;  ///< m, one for each sample
+  std::vector<double> slopes;  ///< m, one per sample
 };
 
-/// With n = ‖x̃‖ and f = √q·H + b (q the variance after the last layer):  [docs/theory/certificates-proof.md#biases]
+/// With n = ‖x̃‖ and f = √q·H + b, where q is the variance after the last layer:
+/// [docs/theory/certificates-proof.md#biases]
 ///   n·H ≥ n·(H₀ + rest) + ⟨z, Σ m xᵢ/‖x̃ᵢ‖⟩ + (λΥ − Σ mρ₀)(n − ‖c̃‖) + Σ (β·other·curvature/n)·e²,  m = β·other·slope,
-/// with λ = n·(log n − log ‖c̃‖)/(n − ‖c̃‖) between 1 and n/‖c̃‖: an Expansion of f·n/√q.
+/// with λ = n·(log n − log ‖c̃‖)/(n − ‖c̃‖) between 1 and n/‖c̃‖; this is an Expansion of f·n/√q.
 class ChainExpander final : public Expander {
  public:
   explicit ChainExpander(const ChainProblem& problem)
@@ -43,7 +44,7 @@ class ChainExpander final : public Expander {
   }
 
  private:
-  /// Samples beside one ball, whatever the functional.
+  /// Entry changes of all samples on one ball, independent of the functional.
   class Around final : public BallExpander {
    public:
     Around(const ChainExpander& machine, const Ball& ball) : machine_(machine), ball_(machine.support_.lift(ball)) {
@@ -57,12 +58,12 @@ class ChainExpander final : public Expander {
    private:
     const ChainExpander& machine_;
     LiftedBall ball_;
-    std::vector<EntryChange> changes_;  ///< none where the ball holds or nearly holds the origin
+    std::vector<EntryChange> changes_;  ///< empty if the ball contains or nearly contains the origin
   };
 
   [[nodiscard]] bool euclidean() const { return problem_.options.norm == Norm::l2; }
 
-  /// Of all samples, where the support is.
+  /// Returns the changes of all samples, computed in the memory that holds the support.
   [[nodiscard]] std::vector<EntryChange> changes(const LiftedBall& ball) const {
     const bool biased = support_.biased_later();
     const std::vector<LiftedSample>& samples = support_.samples();
@@ -97,7 +98,7 @@ class ChainExpander final : public Expander {
     return result;
   }
 
-  /// |⟨c,z⟩/‖c̃‖ + v| is not larger.
+  /// Upper bound of |⟨c,z⟩/‖c̃‖ + v|.
   static double longest(const LiftedRange& ball) { return above(ball.step + ball.bulge); }
 
   [[nodiscard]] ChainSums add_samples(const ChainWeights& weights, const LiftedRange& ball,
@@ -129,8 +130,8 @@ class ChainExpander final : public Expander {
     return sums;
   }
 
-  /// Σ m·xᵢ/‖x̃ᵢ‖ is a sum of n products in some order, of directions that are off by direction_error: by the
-  /// Cauchy–Schwarz inequality its product with z is off by as many roundings of ‖z‖·Σ|m|.
+  /// Σ m·xᵢ/‖x̃ᵢ‖ is a sum of n products in an unspecified order, with direction errors direction_error. By the
+  /// Cauchy–Schwarz inequality the error of its product with z is at most that many rounding units of ‖z‖·Σ|m|.
   void add_slopes(const LiftedBall& ball, const ChainSums& sums, Expansion& result) const {
     const Interval rise = sums.level + ball.range.norm / ball.range.start * sums.stretch - sums.turn;
     result.rise = rise.middle();
@@ -147,7 +148,7 @@ class ChainExpander final : public Expander {
     result.error = (error + Interval::of(off) * Interval::of(longest(ball.range))).high * (1 + 0x1p-40);
   }
 
-  /// √q/n falls with n: q = A·n² + B.
+  /// √q/n decreases with n since q = A·n² + B.
   void set_scale(const ChainWeights& weights, const LiftedRange& ball, const ChainSums& sums, Expansion& result) const {
     const auto at_norm = [&](double norm) {
       const Interval point = Interval::of(norm);

@@ -13,7 +13,7 @@ namespace widelimit {
 
 namespace {
 
-/// Below, an inner product has lost the digits of 1 − |u|. [docs/theory/numerics.md]
+/// For smaller 1 − |u|, the inner product is too inaccurate due to cancellation. [docs/theory/numerics.md]
 constexpr double least_kept = 0x1p-20;
 
 /// 1 − |u| = ½‖x/N ∓ x̂ᵢ‖².
@@ -26,7 +26,7 @@ double distance_rest(const double* x, double norm, const double* direction, Inde
   return sum / 2;
 }
 
-/// 1 − |u| of all training samples, from differences where they are nearly parallel to the point.
+/// Computes 1 − |u| for all training samples, from differences for samples nearly parallel to the point.
 void find_rests(const PointGeometry& geometry, MatrixView<const double> points, Index point,
                 const std::vector<double>& u, std::vector<double>& rest) {
   for (Index i = 0; i < std::ssize(u); ++i) {
@@ -37,7 +37,7 @@ void find_rests(const PointGeometry& geometry, MatrixView<const double> points, 
   }
 }
 
-/// Entries of the scaled problem times what they were divided by.
+/// Converts entries of the scaled problem to the original problem.
 void unscale_entries(const EntryExponents& exponents, int kernel_exponent, double* row, Index supports) {
   for (Index i = 0; i < supports; ++i) {
     const int sample = exponents.sample.empty() ? 0 : exponents.sample[usize(i)];
@@ -79,7 +79,7 @@ Matrix<double> host_decisions(const ConeKernel& kernel, const ConeOutputs& machi
   return g;
 }
 
-/// Where the engine holds support and points; entries some at a time, which a product sums.
+/// Evaluates on the engine that holds support and points; a matrix product sums batches of entries.
 Matrix<double> held_decisions(const ConeKernel& kernel, const ConeOutputs& machine, const PointGeometry& geometry,
                               MatrixView<const double> points, const EntryExponents& exponents) {
   const HeldSupport& held = *geometry.support.held;

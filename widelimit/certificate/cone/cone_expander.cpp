@@ -6,7 +6,7 @@ namespace widelimit {
 
 namespace {
 
-/// Of a chain without biases.
+/// Expander of a chain without biases.
 class ConeExpander final : public Expander {
  public:
   explicit ConeExpander(const CertificateProblem& problem)
@@ -46,7 +46,7 @@ class ConeExpander final : public Expander {
   const CertificateProblem& problem_;
   Ranges ranges_;
   ReducedDirections directions_;
-  ByOutputs<FunctionalWeights> weights_;  ///< β·scale·‖xᵢ‖ for β
+  ByOutputs<FunctionalWeights> weights_;  ///< with beta = β·scale·‖xᵢ‖
 };
 
 }  // namespace

@@ -9,8 +9,8 @@ namespace widelimit {
 
 namespace {
 
-/// t = 1 − ρ after a relu, rounded down: of all t before the layers it shrinks most from t = 1, since
-/// t_new/t = 1 − w(t)/t falls with t. Other rectifiers shrink it less.
+/// Lower bound of t = 1 − ρ after a relu. t_new/t = 1 − w(t)/t decreases with t, so among all t before the layers the
+/// reduction is largest from t = 1. Other rectifiers reduce t less.
 double after_relu(double t) { return (t - bend_at(t)) * (1 - 1e-9); }
 
 }  // namespace
@@ -40,7 +40,7 @@ void ConeKernel::read(const Chain& chain) {
     }
     if (layer.b_std != 0) {
       fail(Code::usage,
-           "{} has a bias, so that the kernel depends on more than norms and an angle; use method interval, or a "
+           "{} has a bias, so that the kernel does not depend on norms and the angle alone; use method interval, or a "
            "network without b_std",
            layer.place);
     }
@@ -52,7 +52,7 @@ void ConeKernel::read(const Chain& chain) {
   if (!tangent_) largest_ = 1;
   if (largest_ == 0) scale = 0;
   if (!(scale > 0) || !std::isfinite(scale)) {
-    fail(Code::usage, "the kernel of this network is {} at every pair; there is nothing to certify",
+    fail(Code::usage, "the kernel of this network is {} for all pairs; there is nothing to certify",
          static_cast<double>(scale));
   }
   exponent_ = static_cast<int>(64 * std::lround(std::ilogb(scale) / 64.0));
@@ -85,14 +85,14 @@ ConeProfile ConeKernel::profile() const {
           .ray_below = ray_below_};
 }
 
-/// Carries bounds of all errors along the recursion, as derived in docs/theory/certificates-proof.md: `rest` relative
-/// of t = 1 − |ρ|, the others absolute, those of slopes in units of 1 + 1/√(1−|u|).
+/// Propagates error bounds along the recursion, see docs/theory/certificates-proof.md: `rest` is relative to
+/// t = 1 − |ρ|, the others are absolute, those of slopes in units of 1 + 1/√(1−|u|).
 void ConeKernel::bound_errors() {
-  constexpr double fit = 1e-15;  // relative, of the polynomials for arccos
+  constexpr double fit = 1e-15;  // relative error of the polynomials for arccos
   double rest = unit_roundoff, theta = unit_roundoff * trained_, size = trained_, steep = 1 / 3.0;
   double rho_slope = 0, theta_slope = 0, size_slope = trained_;
   double rho = 0, shrunk = 1;
-  bool signs = false;  // whether rounding may decide on the sign of ρ, which after a relu is positive
+  bool signs = false;  // whether rounding can change the sign of ρ, which is positive after a relu
   for (const host::ConeLayer& layer : layers_) {
     const double turned = signs ? 2 * (rho + rest) : 0;
     const double factor = (rest + fit) / 2 + 18 * unit_roundoff + turned;

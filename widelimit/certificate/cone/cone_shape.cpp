@@ -5,21 +5,21 @@
 #include <cmath>
 #include <numbers>
 
-/// The shape of κ: where it is convex, where it is least, which rays touch it.
+/// The shape of κ: convexity, minimum and tangent rays.
 
 namespace widelimit {
 
 namespace {
 
-/// A function f of u on a piece of [−1, 0]: f, s·f' and s³·f'' with s = √(1−u²). The factors take away the
-/// singularities at −1, where κ₀' = 1/(πs) and κ₀'' = u/(πs³).
+/// Enclosure of a function f of u on a subinterval of [−1, 0]: f, s·f' and s³·f'' with s = √(1−u²). The factors remove
+/// the singularities at −1, where κ₀' = 1/(πs) and κ₀'' = u/(πs³).
 struct EnclosedJet {
   Interval value, slope, curvature;
 };
 
 const Interval inverse_pi = outward(std::numbers::inv_pi, std::numbers::inv_pi);
 
-/// κ₀(ρ) after ρ(u), by the chain rule; of ρ = u itself the factors cancel.
+/// κ₀(ρ(u)) by the chain rule; in the first layer, ρ = u, the factors cancel.
 EnclosedJet angle_factor(const host::ConeLayer& layer, bool first, const EnclosedJet& rho, const Interval& s) {
   const Interval bend = outward(below(below(layer.bend)), above(above(layer.bend)));
   const Interval linear = outward(below(below(layer.linear)), above(above(layer.linear)));
@@ -33,7 +33,7 @@ EnclosedJet angle_factor(const host::ConeLayer& layer, bool first, const Enclose
   return {value, steep * rho.slope, bow * s * rho.slope * rho.slope + steep * rho.curvature};
 }
 
-/// A lower bound of s³·κ'' on a piece of [−1, 0].
+/// Returns a lower bound of s³·κ'' on a subinterval of [−1, 0].
 double least_curvature(const host::ConeChain& chain, const Interval& u) {
   const Interval one = Interval::of(1);
   const Interval s = sqrt((one - u) * (one + u));
@@ -58,7 +58,7 @@ double least_curvature(const host::ConeChain& chain, const Interval& u) {
   return theta.curvature.low;
 }
 
-/// Halves a piece until each half is proved, or gives up.
+/// Bisects an interval until convexity is proved on every part; returns false if a part becomes too small.
 bool proved_convex(const host::ConeChain& chain, const Interval& u) {
   constexpr double finest = 0x1p-12;
   if (least_curvature(chain, u) >= 0) return true;
@@ -67,7 +67,7 @@ bool proved_convex(const host::ConeChain& chain, const Interval& u) {
   return proved_convex(chain, {u.low, middle}) && proved_convex(chain, {middle, u.high});
 }
 
-/// The place in [low, high] where f changes from negative to positive, or an end.
+/// Returns the place in [low, high] where f changes from negative to positive, or an endpoint.
 template <typename F>
 double sign_change(const F& f, double low, double high) {
   for (int step = 0; step < 100; ++step) {
@@ -77,9 +77,9 @@ double sign_change(const F& f, double low, double high) {
   return (low + high) / 2;
 }
 
-constexpr double shape_bracket = 0x1p-26;  // its square is rounding
+constexpr double shape_bracket = 0x1p-26;  // its square is at rounding level
 
-/// From `place` towards `end` in doubling steps, up to where `sure` says yes; `end` itself where it nowhere does.
+/// Searches from `place` towards `end` in doubling steps for a u with sure(u); returns `end` if there is none.
 template <typename F>
 double confirmed(const F& sure, double place, double end) {
   for (double step = shape_bracket * std::min(1.0, 1 - std::abs(place)); step < 1; step *= 2) {
@@ -101,7 +101,7 @@ bool ConeKernel::convex_on(double low, double high) const {
 }
 
 void ConeKernel::find_extremes() {
-  if (!bends()) {  // a line
+  if (!bends()) {  // κ is linear
     fall_end_ = growth_begin_ = lowest_ = -1;
     lowest_value_ = -largest_;
     ray_above_ = {.low = 1, .high = 1, .slope = largest_};
@@ -117,8 +117,8 @@ void ConeKernel::find_extremes() {
   }
   fall_end_ = growth_begin_ = lowest_ = -1;
   lowest_value_ = value(-1) - value_error_;
-  // With G(u) = κ − uκ' of the NNGP, G_new = (a + bκ₀)·G + b·√(1−ρ²)/π ≥ 0: κ/u falls on both sides of 0, and the rays
-  // go through the ends, where κ(1) = 1.
+  // With G(u) = κ − uκ' of the NNGP, G_new = (a + bκ₀)·G + b·√(1−ρ²)/π ≥ 0: κ/u decreases on both sides of 0, and the
+  // rays pass through the endpoints, with κ(1) = 1.
   ray_above_ = {.low = 1, .high = 1, .slope = 1};
   ray_below_ = {.low = -1, .high = -1, .slope = value_error_ - value(-1)};
 }
@@ -127,7 +127,7 @@ double ConeKernel::slope_doubt(double u) const {
   return slope_error_ * (1 + 1 / std::sqrt(std::max(1 - std::abs(u), host::least_rest)));
 }
 
-/// Between the places where κ surely falls and surely grows, a tangent at the latter is below κ and no lower than this.
+/// Between fall_end_ and growth_begin_, the tangent at growth_begin_ is below κ and not below this value.
 void ConeKernel::find_lowest() {
   lowest_ = sign_change([this](double u) { return slope(u); }, -1, 0);
   fall_end_ = confirmed([this](double u) { return slope(u) < -slope_doubt(u); }, lowest_, -1);
@@ -136,9 +136,9 @@ void ConeKernel::find_lowest() {
   lowest_value_ = value(growth_begin_) - value_error_ - 2 * rise * (growth_begin_ - fall_end_);
 }
 
-/// Of κ(sign·u) on (0, 1]. κ(u)/u has the derivative −G/u², G = κ − uκ', which by convexity falls: the ray touches
-/// where G vanishes, and is no steeper than the tangent at a place `near` before it allows: κ(u)/u ≥ κ'(near) +
-/// G(near)/u.
+/// Tangent ray of κ(sign·u) on (0, 1]. κ(u)/u has the derivative −G/u², where G = κ − uκ' decreases by convexity: the
+/// ray touches at the zero of G, and its slope is bounded below by the tangent at a place `near` before it: κ(u)/u ≥
+/// κ'(near) + G(near)/u.
 TouchingRay ConeKernel::touching(double sign) const {
   const auto rise = [&](double u) { return sign * slope(sign * u); };
   const auto gap = [&](double u) { return value(sign * u) - u * rise(u); };

@@ -66,7 +66,7 @@ void PaperEntryBounds::high(const RangeStrip& strip, EntryScratch& scratch, doub
     u[k] = ratio_above(strip.high[k], strip.high[k] > 0 ? inner_inverse : outer_inverse);
   }
   kernel_.evaluate(strip.count, {.u = u, .value = value});
-  // κ(−u) ≤ κ(u) for u ≥ 0: the left end counts only where it is the farther from 0.
+  // κ(−u) ≤ κ(u) for u ≥ 0: the left end matters only if its modulus is larger.
   int turned = 0;
   for (Index k = 0; k < strip.count; ++k) turned |= static_cast<int>(-strip.low[k] > strip.high[k]);
   if (turned != 0) {
@@ -81,16 +81,16 @@ void PaperEntryBounds::high(const RangeStrip& strip, EntryScratch& scratch, doub
 
 namespace {
 
-/// A lower bound of H as factor·κ(u) + constant.
+/// A lower bound of H in the form factor·κ(u) + constant.
 struct LowPlace {
   double u = 0;
   double factor = 0;
   double constant = 0;
 };
 
-constexpr double surely_beyond = 1 + 0x1p-50;  // more than what products and quotients lose
+constexpr double surely_beyond = 1 + 0x1p-50;  // exceeds the rounding of products and quotients
 
-/// κ is least in [a_low, a_high]/N at the end nearest to its lowest place, or there.
+/// On [a_low, a_high]/N, κ is minimal at its global minimum if contained, otherwise at the endpoint nearest to it.
 LowPlace on_row(const ConeKernel& kernel, double low, double high, double norm) {
   const double inverse = inverse_of(norm);
   const double left = ratio_below(low, inverse);
@@ -100,8 +100,8 @@ LowPlace on_row(const ConeKernel& kernel, double low, double high, double norm) 
   return {.constant = norm * kernel.lowest_value()};
 }
 
-/// For fixed N the least κ is taken; what is left is convex in N, falls up to the place where a ray touches and grows
-/// from there. Below 0 that is the ray through a_low where κ takes negative values, else through a_high.
+/// After minimisation over a at fixed N, the result is convex in N with its minimum at the tangent point of a ray. For
+/// negative a this is the ray through a_low if κ takes negative values, otherwise through a_high.
 LowPlace lowest_below(const ConeKernel& kernel, double low, double high, const Interval& norm) {
   const bool deep = kernel.lowest_value() < 0;
   if (!deep && high >= 0) return on_row(kernel, low, high, norm.low);
@@ -112,7 +112,7 @@ LowPlace lowest_below(const ConeKernel& kernel, double low, double high, const I
   return {.constant = std::min(ray.slope * low, ray.slope * high)};
 }
 
-/// Names the samples that `is` is true of in `scratch.turned`; their number.
+/// Writes the indices k with is(k) to `scratch.turned`; returns their number.
 template <typename F>
 Index find_turned(Index count, EntryScratch& scratch, const F& is) {
   Index turned = 0;
@@ -137,7 +137,7 @@ host::ConeEdges IntervalEntryBounds::edges(const Interval& norm) const {
           .largest = kernel_.largest()};
 }
 
-/// Of a ≥ 0 it is the ray above through a_low; samples below 0 are placed again.
+/// For a ≥ 0 this is the upper ray through a_low; samples with a_low < 0 are recomputed.
 void IntervalEntryBounds::low(const RangeStrip& strip, EntryScratch& scratch, double* to) const {
   host::least_on_edges(kernel_.chain(), edges(strip.norm), strip.count, strip.low, to);
   const Index turned = find_turned(strip.count, scratch, [&](Index k) { return strip.low[k] < 0; });
@@ -163,18 +163,18 @@ bool IntervalEntryBounds::bound_around(const Interval& norm, const host::ConeSpr
   return !host::bound_on_edges(kernel_.chain(), edges(norm), spread, count, weight, to);
 }
 
-/// A convex function is largest at corners: those of the two edges of constant N, and where the edges of constant a
-/// meet the cone |a| = N. The one on the right is the largest of its edge where it is the farther from 0, since κ(u) ≥
-/// κ(−u) for u ≥ 0 (no odd power is negative) and κ grows there.
+/// A convex function is maximal at corners: those of the two edges of constant N, and the intersections of the edges of
+/// constant a with the cone |a| = N. The right corner is the maximum of its edge if its |a| is larger, since
+/// κ(u) ≥ κ(−u) for u ≥ 0 (odd coefficients are non-negative) and κ increases there.
 void IntervalEntryBounds::high(const RangeStrip& strip, EntryScratch& scratch, double* to) const {
   host::most_on_edges(kernel_.chain(), edges(strip.norm), strip.count, strip.high, to);
   const Index turned = find_turned(strip.count, scratch, [&](Index k) { return -strip.low[k] > strip.high[k]; });
   if (turned > 0) high_on_the_left(strip, scratch, turned, to);
 }
 
-/// The same for ends on the left, of the samples that `scratch.turned` names. Where a is negative throughout, all
-/// starts again: the right end needs the rounding of κ's falling part, and the edge of least N may lie outside the
-/// cone, where the corner is that of a_high with the cone.
+/// The same for left endpoints, for the samples in `scratch.turned`. If all a are negative, the bound is recomputed:
+/// the right endpoint needs the rounding of the decreasing part of κ, and the edge of minimal N can lie outside the
+/// cone; the corner is then the intersection of a_high with the cone.
 void IntervalEntryBounds::high_on_the_left(const RangeStrip& strip, EntryScratch& scratch, Index turned,
                                            double* to) const {
   const double opposite = kernel_.value(-1);

@@ -16,7 +16,7 @@ namespace widelimit {
 
 namespace {
 
-/// Of the two outputs of a functional.
+/// Returns the non-zero weights of a functional, multiplied by the norms of the samples.
 SignedWeights signed_weights(const CertificateProblem& problem, std::span<const double> norms,
                              const Functional& functional) {
   const FunctionalWeights weights = problem.weights(functional);
@@ -32,7 +32,7 @@ SignedWeights signed_weights(const CertificateProblem& problem, std::span<const 
   return result;
 }
 
-/// f ≥ Σ_{β>0} β·(lower bound of the entry) + Σ_{β<0} β·(upper bound) + b: a bound of each kernel entry by itself.
+/// f ≥ Σ_{β>0} β·(lower bound of the entry) + Σ_{β<0} β·(upper bound) + b, with separate bounds of kernel entries.
 class EntrywiseBound final : public LowerBound {
  public:
   EntrywiseBound(const CertificateProblem& problem, Ranges::Of of, ConeRule rule)
@@ -61,9 +61,8 @@ class EntrywiseBound final : public LowerBound {
   std::unique_ptr<EntrySums> sums_;
 };
 
-/// Rounding [docs/theory/certificates-proof.md]:
-/// entries are off by norm·(κ's error + 16 units of κ(1)), weights by the error
-/// of a norm and three units, sums by a unit for each addition that a term goes through.
+/// Rounding errors [docs/theory/certificates-proof.md]: entries norm·(error of κ + 16 units of κ(1)), weights the error
+/// of a norm plus three units, sums one unit per addition that a term passes through.
 double EntrywiseBound::bound(const EntrySum& entries, const SignedWeights& weights) const {
   const ConeKernel& kernel = problem_.kernel;
   const double additions = sums_->additions(std::ssize(weights.weight));

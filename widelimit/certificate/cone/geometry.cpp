@@ -15,7 +15,7 @@ namespace widelimit {
 
 namespace {
 
-/// Marks the features that are not 0 in all rows.
+/// Marks the features that are non-zero in some row.
 void mark_used(MatrixView<const double> rows, char* seen) {
   for (Index i = 0; i < rows.rows; ++i) {
     const double* row = rows.row(i);
@@ -23,7 +23,7 @@ void mark_used(MatrixView<const double> rows, char* seen) {
   }
 }
 
-/// Some rows with these features alone.
+/// Copies rows restricted to these features.
 void keep_features(MatrixView<const double> rows, std::span<const Index> features, MatrixView<double> to) {
   for (Index i = 0; i < rows.rows; ++i) {
     const double* from = rows.row(i);
@@ -53,7 +53,7 @@ SupportGeometry::SupportGeometry(MatrixView<const double> support, const Certify
     : directions(support.rows, support.cols, Content::unset),
       norms(usize(support.rows)),
       sum_norms(usize(support.rows)),
-      // A sum of d squares in long double, then a root and a rounding to double.
+      // Error of a sum of d squares in long double, a square root and a rounding to double.
       norm_error((2 + static_cast<double>(support.cols) * 0x1p-11) * unit_roundoff) {
   constexpr Index rows_at_once = 256;
   const Index tasks = (support.rows + rows_at_once - 1) / rows_at_once;
@@ -98,7 +98,7 @@ PointGeometry::PointGeometry(const SupportGeometry& directions, MatrixView<const
                 ? std::move(memory)
                 : Matrix<double>(directions.held ? 0 : points.rows, directions.directions.rows(), Content::unset)),
       norms(usize(points.rows)),
-      // A product of d terms in any order, of directions that are off by two roundings and the norm's error.
+      // Error of a product of d terms in any order; directions have two roundings and the error of the norm.
       inner_error(1.01 * (static_cast<double>(points.cols) + 4) * unit_roundoff + directions.norm_error) {
   engine.for_each(points.rows, [&](Index k) { norms[usize(k)] = euclidean_norm(points.row(k), points.cols); });
   if (support.held) {
@@ -113,11 +113,11 @@ PointGeometry::PointGeometry(const SupportGeometry& directions, MatrixView<const
   std::vector<Index> features;
   std::copy_if(support.used.begin(), support.used.end(), std::back_inserter(features),
                [&](Index j) { return seen[usize(j)] != 0; });
-  if (features.empty()) features.push_back(0);  // a product of zeros is one too
+  if (features.empty()) features.push_back(0);  // avoids an empty product
   const Index size = std::ssize(features);
   Matrix<double> kept(points.rows, size, Content::unset);
   keep_features(points, features, kept.view());
-  // BLAS copies all points once for each block of directions, which stays in the second-level cache.
+  // BLAS packs all points once per block of directions; a block stays in the L2 cache.
   constexpr Index directions_at_once = 512;
   const Index count = inner.cols();
   engine.for_each((count + directions_at_once - 1) / directions_at_once, [&](Index task) {

@@ -10,7 +10,7 @@ namespace widelimit {
 
 namespace {
 
-/// Numbers of ranges that a box makes at a time: two such matrices of half a gibibyte.
+/// Maximum number of entries of range matrices for a box: two matrices of 512 MiB.
 constexpr Index boxed_entries = Index{1} << 26;
 
 class HeldSums final : public EntrySums {
@@ -64,7 +64,7 @@ class HeldSums final : public EntrySums {
   }
 
  private:
-  /// With zeros for samples that have no weight.
+  /// Appends a dense row of weights, with zeros for samples without a weight.
   void append(const SignedWeights& weights) {
     const std::size_t begin = dense_.size();
     dense_.resize(begin + usize(problem_.support.rows), 0.0);
@@ -92,7 +92,7 @@ class HeldSums final : public EntrySums {
     return result;
   }
 
-  /// Ranges over the boxes that surround balls, by two products.
+  /// Computes ranges over the boxes that surround the balls, with two matrix products.
   void cut_by_box(std::span<const Ball> balls, std::vector<ConeBall>& measured, ConeRanges& ranges) const {
     const Index count = std::ssize(balls), size = problem_.points.cols, supports = problem_.support.rows;
     Matrix<double> centres(count, size, Content::unset), halves(count, size, Content::unset);
@@ -118,7 +118,7 @@ class HeldSums final : public EntrySums {
   ConeRule rule_;
   std::vector<double> dense_;
   Index count_ = 0;
-  ByOutputs<Index> rows_;  ///< of the weights
+  ByOutputs<Index> rows_;  ///< row indices in weights_
   EngineMatrix weights_;
 };
 

@@ -9,7 +9,7 @@ namespace widelimit {
 
 namespace {
 
-/// A ball and the ranges of all samples over it; null where they are widened strip by strip, as they are needed.
+/// A ball and the ranges of all samples over it; null pointers if ranges are computed strip by strip on demand.
 struct BallRanges {
   Ball ball;
   Interval norm;
@@ -17,7 +17,7 @@ struct BallRanges {
   const double* high = nullptr;
 };
 
-/// Σ a·b of one strip, in eight sums.
+/// Returns Σ a·b of one strip, with eight accumulators.
 double strip_product(const double* a, const double* b, Index count) {
   constexpr Index sums = 8;
   std::array<double, sums> sum{};
@@ -71,7 +71,7 @@ class StripSums final : public EntrySums {
   const Ranges& ranges_;
   const ByOutputs<SignedWeights>& weights_;
   std::unique_ptr<EntryBounds> entries_;
-  bool whole_rows_;  ///< whether ranges of all samples are found first: by a box's products, or to be picked from
+  bool whole_rows_;  ///< ranges of all samples are computed first, due to a box or sparse weights
 };
 
 double StripSums::sum(const BallRanges& ranges, const SignedWeights& weights, EntryScratch& scratch) const {
@@ -103,12 +103,12 @@ double StripSums::sum(const BallRanges& ranges, const SignedWeights& weights, En
   return sum;
 }
 
-/// Balls [begin, end); with a box, ranges come from matrix products, which like to be large.
+/// Evaluates balls [begin, end); with a box, ranges come from matrix products over batches of balls.
 void StripSums::evaluate_balls(const BallGroups& groups, std::span<const BallQuery> queries, Index begin, Index end,
                                EntrySum* sums) const {
   const Index at_once = problem_.options.box ? 64 : 1;
   const Index supports = whole_rows_ ? problem_.support.rows : 0;
-  // Vectors, whose memory is used again by the next task; that of a Matrix comes from the system each time.
+  // std::vector reuses its memory in the next task; a Matrix would allocate it from the system each time.
   std::vector<double> lows(usize(at_once * supports)), highs(usize(at_once * supports));
   const MatrixView<double> low{lows.data(), at_once, supports, supports},
       high{highs.data(), at_once, supports, supports};

@@ -15,15 +15,15 @@ namespace widelimit {
 
 namespace {
 
-/// κ at both ends of each range, at the moduli where a range has negative u, and there at the tangent points' too.
+/// κ at both endpoints of each range; for ranges with negative u, at the moduli of endpoints and tangent points.
 struct CurvatureEnds {
   std::vector<double> low, high;  ///< cosines
   std::vector<double> low_value, high_value;
   std::vector<double> modulus, modulus_value, modulus_slope;  ///< of tangent points
 };
 
-/// Ends nearer to the tangent point than a part of what is left on their side are moved out to it: C is monotone there,
-/// so that is safe, and the difference it is computed from keeps half of its digits.
+/// Endpoints too close to the tangent point, relative to the distance to ±1, are moved outwards: C is monotone there,
+/// so this is safe, and the difference quotient keeps half of its digits.
 CurvatureEnds find_ends(const ConeKernel& kernel, std::span<const CosineRange> ranges) {
   constexpr double least_step = 0x1p-9;
   CurvatureEnds ends;
@@ -47,8 +47,8 @@ CurvatureEnds find_ends(const ConeKernel& kernel, std::span<const CosineRange> r
   return ends;
 }
 
-/// A number not above κ''(0)/2, the coefficient c₂. φ(u²) = (κ(u) + κ(−u) − 2κ(0))/(2u²) = c₂ + c₄u² + … is convex, so
-/// c₂ = φ(0) ≥ 2φ(h) − φ(2h).
+/// Returns a lower bound of κ''(0)/2, the coefficient c₂. φ(u²) = (κ(u) + κ(−u) − 2κ(0))/(2u²) = c₂ + c₄u² + … is
+/// convex, so c₂ = φ(0) ≥ 2φ(h) − φ(2h).
 double half_curvature_at_zero(const ConeKernel& kernel) {
   constexpr double h = 0x1p-13;
   const auto phi = [&](double square) {
@@ -74,7 +74,7 @@ CurvatureBounds::CurvatureBounds(const ConeKernel& kernel, std::span<const Cosin
   for (std::size_t i = 0; i < ranges.size(); ++i) {
     const double t = tangents[i];
     const bool right = ranges[i].low >= 0;
-    // E(u) = κ(|u|) − κ'(0)|u| is κ up to a straight line where no u is negative: one formula for both.
+    // E(u) = κ(|u|) − κ'(0)|u| differs from κ by a linear function if no u is negative: one formula for both cases.
     const double straight = right ? 0 : middle;
     const double base = ends.modulus_value[i] - straight * ends.modulus[i];
     const double tilt = std::copysign(ends.modulus_slope[i] - straight, t);
@@ -171,20 +171,20 @@ void ReducedDirections::combine(const std::vector<double>& weights, std::vector<
 
 namespace {
 
-/// A sum of `terms` products in any order is off by no more than this part of the sum of their moduli.
+/// Relative rounding error of a sum of `terms` products in any order, relative to the sum of their moduli.
 double gamma_of(Index terms) { return 1.01 * static_cast<double>(terms) * unit_roundoff; }
 
-/// The part of an expansion that does not depend on the weights: where each sample's cosine is and may go.
+/// The part of an expansion that does not depend on the weights: the cosines of samples and their ranges.
 struct CosineGeometry {
   Interval norm;
-  double half_norm = 0;  ///< ‖z‖ is not larger
-  double slack = 0;      ///< of ⟨x̂ᵢ, x⟩ − uᵢ‖x‖ against its computed parts, the same for all samples
-  double nu_slack = 0;   ///< of ν
-  std::vector<double> offset;        ///< ⟨x̂ᵢ, c⟩ − uᵢ‖c‖
+  double half_norm = 0;        ///< upper bound of ‖z‖
+  double slack = 0;            ///< error of the computed ⟨x̂ᵢ, x⟩ − uᵢ‖x‖, the same for all samples
+  double nu_slack = 0;         ///< error of ν
+  std::vector<double> offset;  ///< ⟨x̂ᵢ, c⟩ − uᵢ‖c‖
   std::vector<CosineRange> cosines;  ///< with tangent points
 };
 
-/// Cosines of a sample: q = ⟨x̂ᵢ, x⟩ − u‖x‖ moves the cosine from u by q/‖x‖.
+/// Range of the cosine of a sample: q = ⟨x̂ᵢ, x⟩ − u‖x‖ changes the cosine from u by q/‖x‖.
 CosineRange cosine_range(double u, double low, double high, const Interval& norm) {
   constexpr double slack = 0x1p-50;
   const double least = u + (low < 0 ? low / norm.low : low / norm.high);
@@ -192,13 +192,13 @@ CosineRange cosine_range(double u, double low, double high, const Interval& norm
   return {std::clamp(least - slack, -1.0, u), u, std::clamp(most + slack, u, 1.0)};
 }
 
-/// Tangent points are the cosines at the centre, and a little off ±1, where κ' is infinite.
+/// Tangent point: the cosine at the centre, kept away from ±1, where κ' is infinite.
 double tangent_point(double cosine, double reach, double norm) {
   const double rest = std::clamp(reach / norm / 8, 0x1p-42, 0.25);
   return std::clamp(cosine, -1 + rest, 1 - rest);
 }
 
-/// Of all directions, where they are: sums of features in some order.
+/// Residuals of all directions, computed in the memory that holds them; sums over features in an unspecified order.
 std::vector<host::Residual> residuals_of(const ReducedDirections& directions, const host::ResidualFrame& frame,
                                          bool euclidean) {
   const MatrixView<const double> rows = directions.rows();
@@ -213,7 +213,7 @@ std::vector<host::Residual> residuals_of(const ReducedDirections& directions, co
   return result;
 }
 
-/// `centre` on reduced features; `half_norm` is not smaller than ‖z‖.
+/// `centre` is on reduced features; `half_norm` is an upper bound of ‖z‖.
 CosineGeometry find_cosines(const Ranges& ranges, const ReducedDirections& directions, const Ball& ball, bool euclidean,
                             const std::vector<double>& centre, double half_norm, Expansion& expansion) {
   const Index count = directions.rows().rows, features = ranges.directions().cols;
@@ -238,7 +238,7 @@ CosineGeometry find_cosines(const Ranges& ranges, const ReducedDirections& direc
     const auto [inner, reach] = residuals[usize(i)];
     const double cosine = inner / norm, first = reach * (euclidean ? ball.radius : 1);
     const double u = expansion.u[usize(i)] = tangent_point(cosine, first + expansion.nu, norm);
-    // Moving the tangent point by s moves the residual by s·ĉ.
+    // A shift of the tangent point by s changes the residual by s·ĉ.
     const double moved = std::abs(u - cosine) * geometry.half_norm;
     const double swing = (first + moved) * (1 + gamma_of(features + 16));
     const double offset = geometry.offset[usize(i)] = inner - u * norm;
@@ -268,15 +268,15 @@ double Expansion::first_order(bool euclidean, double radius) const {
 }
 
 /// With F = N·κ(a/N), a = ⟨x̂ᵢ, x⟩, N = ‖x‖, and any u: F = N·κ(u) + κ'(u)·q + (C/N)·q², q = a − u·N, where C is
-/// bounded by CurvatureBounds and q = offset + ⟨yᵢ, z⟩ − uν. Samples of weight > 0 take the least of C/N, the others
-/// the largest. Offsets are 0 but for rounding and tangent points that were moved; they go into what is linear.
+/// bounded by CurvatureBounds and q = offset + ⟨yᵢ, z⟩ − uν. Positive weights use the minimum of C/N, the others the
+/// maximum. Offsets are 0 up to rounding and shifts of tangent points; they are added to the linear terms.
 Expansion expand(const ConeKernel& kernel, const Ranges& ranges, const ReducedDirections& directions,
                  const double* point, const Ball& ball, bool euclidean, const FunctionalWeights& weights) {
   Expansion result{.exponent = weights.exponent};
   Surrounding box = ranges.surrounding(ball);
   const Index features = ranges.directions().cols, size = directions.rows().cols, count = directions.rows().rows;
   if (euclidean) {
-    // A ball about the point is one about no other centre.
+    // An ℓ2 ball about the point is not a ball about another centre.
     box.centre.assign(point, point + features);
     std::fill(box.half.begin(), box.half.end(), ball.radius * (1 + 0x1p-50));
   }
@@ -298,7 +298,7 @@ Expansion expand(const ConeKernel& kernel, const Ranges& ranges, const ReducedDi
   result.gradient.assign(usize(size), 0.0);
   std::vector<double> slopes(usize(count), 0.0);
   double level = 0, turn = 0, squares = 0;   // Σaκ, Σmu, Σ(aκ' + we)·e
-  double levels = 0, turns = 0, moduli = 0;  // the same of moduli
+  double levels = 0, turns = 0, moduli = 0;  // the same with moduli
   double error = 0;
   for (Index i = 0; i < count; ++i) {
     const double a = weights.beta[usize(i)];
@@ -326,7 +326,7 @@ Expansion expand(const ConeKernel& kernel, const Ranges& ranges, const ReducedDi
   result.rise = level - turn;
   for (Index j = 0; j < size; ++j) result.gradient[usize(j)] += result.rise * result.unit[usize(j)];
   result.constant = weights.bias + level * norm + squares;
-  // Sums of the terms above, the weights' own rounding, and ν's.
+  // Rounding of the sums above, of the weights and of ν.
   const double sums = gamma_of(count + 64);
   const double own = kernel.scale_error() + ranges.norm_error() + 8 * unit_roundoff;
   error += (sums + own) * levels * 2 * geometry.norm.high + sums * (moduli + turns * 4 * geometry.half_norm) +

@@ -15,13 +15,13 @@ namespace widelimit {
 
 namespace {
 
-/// Features up to which the matrix of the squares is worth its memory, n² doubles a thread.
+/// Maximum number of features for the matrix of squares, which needs n² doubles per thread.
 constexpr Index most_features = 4096;
-/// Of f at the centre: where the first order leaves more, it is enough.
+/// Fraction of f at the centre: if the first-order bound exceeds it, it is used without second order.
 constexpr double good_enough = 0.8;
-/// Of f at the centre: squares that do less together are not summed.
+/// Fraction of f at the centre: squares whose total effect is smaller are not summed.
 constexpr double negligible_part = 1e-3;
-// Of a ball: ‖(z/δ)cos φ‖² + ((ν/ν_max)sin φ)² ≤ 1.
+// For an ℓ2 ball: ‖(z/δ)cos φ‖² + ((ν/ν_max)sin φ)² ≤ 1.
 constexpr double form_sine = 0.125, form_cosine_below = 0.99215;
 
 }  // namespace
@@ -41,7 +41,7 @@ void ConvexForm::form_matrix(const ConvexParts& parts) {
     g_[j] = expansion_.gradient[j] * scale_[j];
   }
   scale_[size] = parts.euclidean ? expansion_.nu / form_sine : expansion_.nu;
-  // rise·ν of a positive rise is at least 0, which is all that a ball takes of it.
+  // For rise > 0, rise·ν ≥ 0; for an ℓ2 ball this bound is used.
   g_[size] = parts.euclidean ? 0 : std::max(0.0, expansion_.rise) * scale_[size];
   form_ = quadratic_form(expansion_, parts.directions, scale_, parts.euclidean,
                          negligible_part * std::max(0.0, expansion_.constant));
@@ -49,8 +49,7 @@ void ConvexForm::form_matrix(const ConvexParts& parts) {
   for (const double slope : g_) moduli += std::abs(slope);
   error_ = expansion_.error + form_.error + 0x1p-50 * (std::abs(expansion_.constant) + moduli);
   if (expansion_.rise >= 0 || parts.euclidean) return;
-  // Else rise·ν ≥ rise·‖z‖²/(2‖c‖), a multiple of squares. Features that are kept together have no squares of their
-  // own.
+  // For rise < 0, rise·ν ≥ rise·‖z‖²/(2‖c‖), a multiple of squares. The rest coordinate has no square of its own.
   const Index kept = parts.directions.kept();
   for (Index j = 0; j < kept; ++j) {
     const double square = expansion_.rise * scale_[usize(j)] * scale_[usize(j)] / (2 * expansion_.centre_norm);
@@ -71,14 +70,14 @@ double ConvexForm::rescaled(double bound) const {
   return unscaled_bound(scale == 1 ? bound : below(scale * bound), expansion_.exponent);
 }
 
-/// v is no longer than the part of the ball's radius: all of it in units of that. Of a negative rise, ν at its largest.
+/// ‖v‖ is at most radius/ball radius. For rise < 0, ν is taken at its maximum.
 double ConvexForm::least_in_ball(double radius) const {
   const double part = std::min(1.0, radius / ball_.radius * (1 + 0x1p-50));
   const double falls = std::min(0.0, expansion_.rise) * expansion_.nu * part * part * (1 + 0x1p-44);
   return falls + ball_minimum(g_, form_.b.view(), part);
 }
 
-/// Ends of z_j/scale_j over the smaller ball and box, whose centre may be another.
+/// Computes the ranges of z_j/scale_j over the smaller ball ∩ box, whose centre may differ.
 double ConvexForm::least_in_box(const ConvexParts& parts, double radius) const {
   const Surrounding box = parts.ranges.surrounding({.point = ball_.point, .radius = radius});
   const std::size_t features = box.centre.size();
@@ -114,7 +113,7 @@ double ConvexForm::least_in_box(const ConvexParts& parts, double radius) const {
 
 namespace {
 
-/// Forms of one ball, each made when its functional is asked for.
+/// Forms of one ball, created lazily per functional.
 class ExpansionBoundWithin final : public LowerBound {
  public:
   ExpansionBoundWithin(const Expander& expander, std::span<const Functional> functionals, const Ball& ball)

@@ -13,7 +13,7 @@ namespace {
 
 Interval lifted(const Interval& norm, const Interval& lift) { return sqrt(norm * norm + lift * lift); }
 
-/// A norm as computed, with its error.
+/// Interval of a norm around its computed value.
 Interval around(double length, double norm_error) {
   return outward(length * (1 - 2 * norm_error), length * (1 + 2 * norm_error));
 }
@@ -57,7 +57,7 @@ LiftedSupport::LiftedSupport(const ChainProblem& problem, const Ranges& ranges, 
       samples_(lifted_samples(problem, lift_, deviations)),
       directions_(problem.geometry.support, lifted_factors(problem.geometry.support, samples_)) {}
 
-/// Three roundings, and ‖x̃ᵢ‖ off by half the width of its interval: the error of a norm twice and a few roundings.
+/// Three roundings plus half the width of the interval of ‖x̃ᵢ‖: twice the error of a norm and a few roundings.
 double LiftedSupport::direction_error() const { return 4 * ranges_.norm_error() + 32 * unit_roundoff; }
 
 LiftedBall LiftedSupport::lift(const Ball& ball) const {
@@ -66,7 +66,7 @@ LiftedBall LiftedSupport::lift(const Ball& ball) const {
   const double radius = above(ball.radius), norm_error = ranges_.norm_error();
   Surrounding box = ranges_.surrounding(ball);
   if (euclidean) {
-    // A ball about the point is one about no other centre.
+    // An ℓ2 ball about the point is not a ball about another centre.
     std::copy_n(problem_.points.row(ball.point), features, box.centre.begin());
     std::fill(box.half.begin(), box.half.end(), radius);
   }
@@ -80,8 +80,8 @@ LiftedBall LiftedSupport::lift(const Ball& ball) const {
   range.has_cosine = range.norm.low > 0;
   const Interval step = Interval::of(range.step);
   if (range.has_cosine) range.bulge = (step * step / (Interval::of(2) * range.start)).high;
-  // Sums of features in any order are off by so many roundings of the product of both lengths, that of a sample not
-  // above 1, and by what underflows; c/centre_norm is off by half the width of the start besides.
+  // The error of a sum over features in any order is at most `sums` times the product of both lengths (at most 1 for a
+  // sample), plus underflow; c/centre_norm has an additional error of half the width of the start.
   const double sums = (static_cast<double>(features) + 16) * 2 * unit_roundoff;
   range.inner_error =
       1.01 * (sums + direction_error()) * length + static_cast<double>(features) * std::numeric_limits<double>::min();

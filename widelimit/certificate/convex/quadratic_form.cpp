@@ -17,14 +17,14 @@ namespace {
 
 constexpr Index rows_in_run = 512;
 
-/// A square's weight and the largest value of its root: what it can do.
+/// A square: its weight and the maximum of its root, which bound its effect.
 struct Square {
   Index sample = 0;
   double root = 0;  ///< √|w|
   double most = 0;  ///< |w|·(largest ⟨ỹ, v⟩)²
 };
 
-/// Squares of one sign, those of small effect left out; `left` is what they can do together.
+/// Returns the squares of one sign without those of negligible effect; `left` is the total effect of the omitted ones.
 std::vector<Square> large_squares(std::vector<Square> squares, double negligible, double& left) {
   std::sort(squares.begin(), squares.end(),
             [](const Square& a, const Square& b) { return a.most != b.most ? a.most < b.most : a.sample < b.sample; });
@@ -32,12 +32,12 @@ std::vector<Square> large_squares(std::vector<Square> squares, double negligible
   auto first = squares.begin();
   while (first != squares.end() && left + first->most <= negligible) left += (first++)->most;
   squares.erase(squares.begin(), first);
-  // Rows in the order of memory.
+  // Restore memory order.
   std::sort(squares.begin(), squares.end(), [](const Square& a, const Square& b) { return a.sample < b.sample; });
   return squares;
 }
 
-/// Largest |⟨ỹᵢ, v⟩|.
+/// Returns the maximum of |⟨ỹᵢ, v⟩|.
 double largest_root(const Expansion& expansion, Index sample, const double* direction, std::span<const double> scale,
                     bool euclidean) {
   const Index size = std::ssize(expansion.unit);
@@ -51,7 +51,7 @@ double largest_root(const Expansion& expansion, Index sample, const double* dire
   return std::sqrt(sum) * (1 + 0x1p-40);
 }
 
-/// Adds sign·Σ(rows of one run)ᵀ(rows) to the upper triangle of b.
+/// Adds sign·RᵀR to the upper triangle of b, where R are the rows of one run.
 class RunSum {
  public:
   RunSum(Index dimension, double unit)
@@ -77,7 +77,7 @@ class RunSum {
 
  private:
   double unit_;
-  std::vector<float> rows_, sum_;  ///< whose memory is used again, unlike that of a Matrix
+  std::vector<float> rows_, sum_;  ///< std::vector reuses its memory, unlike a Matrix
 };
 
 void mirror_upper(MatrixView<double> b) {
@@ -86,8 +86,8 @@ void mirror_upper(MatrixView<double> b) {
   }
 }
 
-/// Rounding: entries of a row are right to two units of float64, weights to one, and sums of n products in any order to
-/// n more. ‖ỹᵢ‖ of a ball is not above 8.5 times the reach, since scales are the radius over 0.992 and 8 times ν.
+/// Rounding: entries of a row are accurate to two units of float64, weights to one, and sums of n products in any order
+/// to n more. For an ℓ2 ball, ‖ỹᵢ‖ is at most 8.5 times the reach, since scales are radius/0.992 and 8ν.
 QuadraticForm held_form(const Expansion& expansion, const ReducedDirections& directions, std::span<const double> scale,
                         bool euclidean) {
   const Index size = std::ssize(expansion.unit);
@@ -108,8 +108,8 @@ QuadraticForm held_form(const Expansion& expansion, const ReducedDirections& dir
 
 }  // namespace
 
-/// Rounding: entries of a run are right to two units of float32, sums of m products to m more, and runs are added in
-/// float64; what underflows is below 2⁻¹²⁰ of the largest row's square.  [docs/theory/certificates-proof.md#convex]
+/// Rounding: entries of a run are accurate to two units of float32, sums of m products to m more, and runs are added in
+/// float64; underflow is below 2⁻¹²⁰ of the largest row's square.  [docs/theory/certificates-proof.md#convex]
 QuadraticForm quadratic_form(const Expansion& expansion, const ReducedDirections& reduced,
                              std::span<const double> scale, bool euclidean, double negligible) {
   if (reduced.holder() != nullptr) return held_form(expansion, reduced, scale, euclidean);
@@ -149,7 +149,7 @@ QuadraticForm quadratic_form(const Expansion& expansion, const ReducedDirections
 
 namespace {
 
-/// The problem, and room for factors.
+/// The quadratic problem, with storage for factors.
 class BallProblem {
  public:
   BallProblem(std::span<const double> g, MatrixView<const double> b, double length)
@@ -161,22 +161,22 @@ class BallProblem {
     }
   }
 
-  /// ‖B‖ is not larger.
+  /// Upper bound of ‖B‖.
   [[nodiscard]] double largest() const { return largest_; }
 
-  /// −∞ where B + μI is not proved to be positive definite.
+  /// Returns −∞ if B + μI is not proved positive definite.
   [[nodiscard]] double bound(double mu) {
     constexpr double nothing = -std::numeric_limits<double>::infinity();
     const auto n = static_cast<double>(n_);
-    // A factor that exists in floating point proves λ_min > −(n + 2)·2⁻⁵²·trace of what was factored; twice that is
-    // taken off first, so that λ_min of B + μI is at least once that.
+    // Success of the Cholesky factorisation in floating point proves λ_min > −(n + 2)·2⁻⁵²·trace of the factored
+    // matrix. Twice that is subtracted first, so that λ_min of B + μI is at least once that.
     const double shift = 2 * (n + 2) * 0x1p-52 * n * (largest_ + mu);
     for (Index j = 0; j < b_.rows; ++j) {
       std::copy(b_.row(j), b_.row(j) + b_.cols, factor_.view().row(j));
       factor_(j, j) += mu - shift;
     }
     if (host::cholesky(factor_.view()) != 0) return nothing;
-    // v = −(B + μI)⁻¹g/2, and what is left of the gradient there costs no more than ‖left‖²/(4λ_min).
+    // v = −(B + μI)⁻¹g/2; the remaining gradient reduces the bound by at most ‖left‖²/(4λ_min).
     std::vector<double> v(g_.begin(), g_.end());
     host::solve_factored(factor_.view(), v);
     for (double& x : v) x *= -0.5;
@@ -185,7 +185,7 @@ class BallProblem {
     host::axpy(2 * mu, v, left);
     const double size = euclidean_norm(v.data(), n_), slope = euclidean_norm(g_.data(), n_);
     const double rounding = (n + 8) * 0x1p-52 * (slope + 2 * (std::sqrt(n) * largest_ + mu) * size);
-    // The last term keeps the square of the rest from vanishing.
+    // The last term prevents underflow of rest².
     const double rest = euclidean_norm(left.data(), n_) * (1 + 0x1p-40) + rounding + 0x1p-500;
     double value = 0;  // ⟨g, v⟩ + vᵀ(B + μI)v = ⟨g + left, v⟩/2
     for (std::size_t j = 0; j < v.size(); ++j) value += (g_[j] + left[j]) / 2 * v[j];
@@ -205,7 +205,7 @@ class BallProblem {
 
 }  // namespace
 
-/// The bound is concave in μ; it is −∞ below −λ_min(B) and falls as −μ far above. Golden sections.
+/// The bound is concave in μ; it is −∞ below −λ_min(B) and decreases as −μ for large μ. Golden-section search.
 double ball_minimum(std::span<const double> g, MatrixView<const double> b, double length) {
   BallProblem problem(g, b, length);
   const double slope = euclidean_norm(g.data(), std::ssize(g));
@@ -246,7 +246,7 @@ void weigh_rows(MatrixView<const double> matrix, const std::vector<double>& s, s
   }
 }
 
-/// What is known about one v⁰ and s.
+/// State of the iteration for v⁰ and s.
 struct BoxState {
   std::vector<double> v, s, b, w;
   std::vector<Interval> ends;
@@ -264,13 +264,13 @@ struct BoxState {
     std::copy(g.begin(), g.end(), w.begin());
     host::add_symmetric(2, matrix, v, w);
   }
-  /// 0 … 1: how much of coordinate j's slope is stronger than what couples it to the others.
+  /// Ratio of the slope of coordinate j to its coupling with the other coordinates, capped at 1.
   [[nodiscard]] double strength(std::size_t j) const {
     const double coupled = 2 * b[j] * half(j);
     return coupled > 0 ? std::min(1.0, std::abs(w[j]) / coupled) : 1;
   }
 
-  /// Half way to the best v⁰ for these slopes.
+  /// Moves v⁰ halfway to the optimum for the current slopes.
   void move() {
     for (std::size_t j = 0; j < v.size(); ++j) {
       const double best = middle(j) - std::copysign(half(j) * strength(j), w[j]);
@@ -318,8 +318,8 @@ double box_minimum(std::span<const double> g, MatrixView<const double> b, std::s
     best = bound;
     state.shift_weights();
   }
-  // w is off by (n + 8) units of |g| + 2Σ|B|, and goes into the bound with |e| ≤ 2 and |v| ≤ 1; b is rounded up. No
-  // product that underflows is multiplied by more than 20.
+  // The error of w is (n + 8) units of |g| + 2Σ|B|; it enters the bound with |e| ≤ 2 and |v| ≤ 1; b is rounded up.
+  // Products that underflow are multiplied by at most 20.
   const auto terms = static_cast<double>(std::ssize(g) + 16);
   return best - 16 * terms * (0x1p-52 * size + terms * 0x1p-1015);
 }

@@ -11,7 +11,7 @@ namespace widelimit {
 
 namespace {
 
-/// How far a moves for a unit of radius where that is the same for all samples.
+/// Change of a per unit of radius, if it is the same for all samples.
 double common_spread(Norm norm, Index features) {
   return norm == Norm::linf ? above(std::sqrt(static_cast<double>(features))) : 1;
 }
@@ -85,7 +85,7 @@ Ranges::Widening Ranges::widening(const Ball& ball) const {
           .error = (geometry_.inner_error + 8 * unit_roundoff) * geometry_.norms[usize(ball.point)]};
 }
 
-/// From the point itself by what the radius allows.
+/// Relative to the value at the point.
 host::ConeSpread Ranges::spread(const Ball& ball, const Interval& norm, Index begin) const {
   const auto [radius, error] = widening(ball);
   return {.a = geometry_.inner.view().row(ball.point) + begin,

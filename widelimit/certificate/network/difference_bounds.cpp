@@ -11,7 +11,7 @@ namespace widelimit {
 
 namespace {
 
-/// Bounds of (φ(x) − φ(y))/(x − y) over all x, y, rounded outwards; nothing where there are none or they are not kept.
+/// Returns bounds of (φ(x) − φ(y))/(x − y) over all x, y, rounded outwards; std::nullopt if unbounded or not tabulated.
 std::optional<Interval> slope_range(const Activation& activation) {
   switch (activation.phi) {
     case Phi::relu:
@@ -39,7 +39,7 @@ std::optional<Interval> slope_range(const Activation& activation) {
   }
 }
 
-/// The three where an engine works, the difference to be changed.
+/// Returns views of the three enclosures in the memory where the engine works; the difference is writable.
 EnclosedPairView pair_view(EnclosedPair& pair, const Engine& engine) {
   return {pair.trained.read(engine), pair.start.read(engine), pair.difference.update(engine)};
 }
@@ -108,7 +108,7 @@ class DifferenceBounding {
     }
   }
 
-  /// Where subtracting the two intervals says more than the difference does, it counts.
+  /// Intersects the difference with the difference of the two intervals, which is sometimes tighter.
   void cut_by_subtraction(EnclosedPair& pair) const {
     passes_->cut(pair.difference.centre.size(), pair_view(pair, engine_));
   }
@@ -118,7 +118,7 @@ class DifferenceBounding {
                       {pair.trained.read(engine_), pair.start.read(engine_), pair.difference.write(engine_)});
   }
 
-  /// Layers without weights that are linear take the difference as they take a value.
+  /// Propagates through layers without weights; linear layers map the difference like a value.
   void pass_others(const Stage& stage, EnclosedPair& pair) const {
     each_network(stage, pair);
     const auto* window = std::get_if<Pool>(&stage.layer.value);

@@ -11,16 +11,16 @@ namespace widelimit {
 
 namespace {
 
-/// Weights of a tile, as many columns as make this many numbers, and rows of samples taken at a time: both factors of
-/// a product stay in the caches.
+/// Number of weights per tile, maximum number of columns of a tile, and rows of samples per block: both factors of a
+/// product stay in cache.
 constexpr Index tile_weights = Index{1} << 18;
 constexpr Index widest_tile = 256;
 constexpr Index sample_rows = 1024;
 
-/// Weights that an engine with memory of its own takes to float64 at a time: half a gigabyte.
+/// Number of weights that an engine with separate memory converts to float64 at a time: 512 MiB.
 constexpr Index engine_tile_weights = Index{1} << 26;
 
-/// part = w_scale·a·w. A single column needs no packing of a, which would cost as much as the product.
+/// part = w_scale·a·w. A single column avoids packing of a, which would cost as much as the product.
 void weigh_tile(const WeightSlot& slot, const double* a, Index rows, const double* w, Index columns, double* part) {
   if (columns > 1) {
     host::product<double>(slot.w_scale, Transpose::no, {a, rows, slot.fan_in, slot.fan_in}, Transpose::no,
@@ -58,7 +58,7 @@ void product_by_tiles(const WeightSlot& slot, WeightColumns<T> weights, WeightMa
   engine.for_each(tiles, one);
 }
 
-/// The same in the memory of an engine, where the weights are, and are taken to float64.
+/// The same in the memory of an engine, where the weights are stored and converted to float64.
 template <std::floating_point T>
 void product_on_engine(const WeightSlot& slot, WeightColumns<T> columns, WeightMap map, const Tensor<double>& a,
                        Tensor<double>& z, const Engine& engine) {
@@ -98,7 +98,7 @@ void weigh_mapped(const WeightSlot& slot, const Weights<T>& weights, const Weigh
   }
 }
 
-/// b_scale·b as one row, or nothing without a bias.
+/// Returns b_scale·b as one row; empty without bias.
 template <std::floating_point T>
 Tensor<double> scaled_bias(const WeightSlot& slot, const Weights<T>& weights, const Weights<T>* minus) {
   if (weights.b.empty()) return {};
@@ -112,7 +112,7 @@ Tensor<double> scaled_bias(const WeightSlot& slot, const Weights<T>& weights, co
   return bias;
 }
 
-/// Where the engine works, or null.
+/// Returns the bias in the memory where the engine works, or null without bias.
 const double* bias_where(const Tensor<double>& bias, const Engine& engine) {
   return bias.size() == 0 ? nullptr : read_where(bias, engine);
 }
@@ -171,7 +171,7 @@ Tensor<double> unit_radius_linf(const WeightSlot& slot, const Weights<T>& weight
   return unit;
 }
 
-/// √(w_scale·(w_scale·Σw²)). The root halves what underflow may take.
+/// √(w_scale·(w_scale·Σw²)). Accounts for underflow by adding the square root of its bound.
 template <std::floating_point T>
 Tensor<double> unit_radius_l2(const WeightSlot& slot, const Weights<T>& weights, const Weights<T>* minus,
                               const Tensor<double>& reach, const Engine& engine) {
@@ -208,7 +208,7 @@ double sample_norm(const double* x, Index size, Norm norm) {
   return norm == Norm::linf ? sum : std::sqrt(sum) * (1 + 2 * summation_error(size)) + 0x1p-490;
 }
 
-/// visit(weights, minus or null) of one slot, in their precision.
+/// Calls visit(weights, minus or null) for one slot in its precision.
 template <typename Visit>
 void visit_slot(const AnyParameters& parameters, const AnyParameters* minus, std::size_t slot, const Visit& visit) {
   std::visit(
@@ -268,8 +268,8 @@ void FirstLayer::set_points(const Tensor<double>& points, const Engine& engine) 
   });
 }
 
-/// |z − ẑ| ≤ δ·unit + 2g(‖x‖·unit + |ẑ|): the columns' share of rounding by Hölder's inequality, the bias by what it
-/// and the product add up to.
+/// |z − ẑ| ≤ δ·unit + 2g(‖x‖·unit + |ẑ|): Hölder's inequality bounds the rounding of the product by the column norms;
+/// |ẑ| covers the addition of the bias.
 Enclosure FirstLayer::enclose(const Tensor<double>& points, std::span<const Ball> balls, const Engine& engine) const {
   const double g = summation_error(architecture_.slots[usize(stage_.slot)].fan_in);
   std::vector<Index> rows;

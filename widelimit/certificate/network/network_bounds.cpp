@@ -13,8 +13,8 @@ namespace widelimit {
 
 namespace {
 
-/// Sums with weights that are not negative: `sum` is applied to centres, and to radii with what rounding makes of
-/// `terms` of them.
+/// Encloses sums with non-negative weights: applies `sum` to centres, and to radii widened by the rounding error of
+/// `terms` terms.
 template <typename Sum>
 void enclose_sums(Index terms, Enclosure& values, const Engine& engine, const Sum& sum) {
   const double g = summation_error(terms);
@@ -90,7 +90,7 @@ class Bounding {
     passes_->scale(layer.by, values.centre.size(), values.update(engine_));
   }
   void apply(const Attention&, const Stage& stage, Enclosure&) const {
-    fail(Code::usage, "layer {}: intervals do not pass attention", stage.place);
+    fail(Code::usage, "layer {}: interval propagation does not support attention", stage.place);
   }
   void apply(const Aggregate&, const Stage& stage, Enclosure&) const { refuse_graphs(stage.place); }
   void apply(const Residual&, const Stage& stage, Enclosure& values) const {
@@ -100,7 +100,7 @@ class Bounding {
     passes_->add(shortcut.read(engine_), values.centre.size(), values.update(engine_));
   }
 
-  /// The maximum of intervals is the interval of the maxima of their ends.
+  /// The maximum of intervals is the interval of the maxima of their endpoints.
   void pool_maxima(const Windows& windows, Enclosure& values) const {
     passes_->to_ends(values.centre.size(), values.update(engine_));
     Enclosure ends;
@@ -122,7 +122,7 @@ void require_bounds(const std::vector<Stage>& stages) {
   for (const Stage& stage : stages) {
     if (std::holds_alternative<Attention>(stage.layer.value)) {
       fail(Code::usage,
-           "layer {}: there is no certificate of attention, whose softmax intervals do not pass; leave it out",
+           "layer {}: attention has no certificate, since interval propagation does not support softmax; remove it",
            stage.place);
     }
     const auto* activation = std::get_if<Activation>(&stage.layer.value);

@@ -24,21 +24,21 @@ namespace widelimit {
 
 namespace {
 
-/// Negative where the class is another: at a margin of zero, if prediction takes the other; never where outputs
-/// overflow, which have no class.
+/// Returns a value that is negative if and only if the predicted class differs: a margin of zero counts as changed if
+/// prediction takes the other class; outputs that overflow have no class and count as unchanged.
 double told_margin(double margin, bool kept_at_zero) {
   if (!std::isfinite(margin)) return std::numeric_limits<double>::infinity();
   return margin == 0 && !kept_at_zero ? -std::numeric_limits<double>::denorm_min() : margin;
 }
 
-/// Margins of the function that predicts, and their gradients in x.
+/// Margins of the function used for prediction, and their gradients with respect to x.
 template <std::floating_point T>
 class MarginSlope {
  public:
   MarginSlope(const TrainedNetwork& trained, std::span<const Index> labels, const Engine& engine)
       : trained_(trained), labels_(labels), engine_(engine) {}
 
-  /// The least margin at every x of points `rows`, and its gradient: an AttackGoal.
+  /// Computes the smallest margin at every x of points `rows`, and its gradient: an AttackGoal.
   void evaluate(MatrixView<const double> x, std::span<const Index> rows, double* values, MatrixView<double> slopes) {
     const Architecture& architecture = trained_.architecture;
     const Index outputs = architecture.output.size();
@@ -66,7 +66,7 @@ class MarginSlope {
     for (Index i = 0; i < f.size(); ++i) f_[usize(i)] += sign * static_cast<double>(f[i]);
   }
 
-  /// The least margin of one sample; its signal ∂margin/∂f is set.
+  /// Returns the smallest margin of one sample and sets its signal ∂margin/∂f.
   double choose(Index i, Index label, Index outputs) {
     const double* f = f_.data() + i * outputs;
     T* signal = signal_.sample(i);
@@ -123,10 +123,10 @@ Attacked attack_margins(const TrainedNetwork& trained, const AttackedRows& attac
   return confirmed(attacked, found, changed);
 }
 
-/// Descent on the least margin of the network that predicts (f, or f − f₀ where centred), in its own precision: what it
-/// finds bounds every certificate from above, up to the rounding of the network's own evaluation. All points in step.
-/// `margin` is that at the points; those where it is not positive are left alone, at distance 0. `progress` hears of
-/// every step, in place of that of the options.
+/// Attacks the smallest margin of the network used for prediction (f, or f − f₀ if centred), in its own precision: the
+/// distances found are upper bounds of certified radii, up to the rounding of the network's evaluation. Processes all
+/// points in lockstep. `margin` has the margins at the points; points with a margin that is not positive get distance
+/// 0. Reports every step to `progress` instead of options.progress.
 Attacked attack_network(const TrainedNetwork& trained, const Tensor<double>& points, std::span<const Index> labels,
                         std::span<const double> margin, const CertifyOptions& options, const Engine& engine,
                         Progress* progress) {
@@ -155,7 +155,8 @@ void check_request(const TrainedNetwork& trained, const SampleView& samples, std
   options.validate();
   if (trained.linearised) {
     fail(Code::usage,
-         "a linearised network is not what intervals bound, but a kernel machine of its tangent kernel; train the "
+         "a linearised network has no interval certificate, since it is a kernel machine of its tangent kernel; train "
+         "the "
          "network itself");
   }
   if (samples.shape != trained.shape && samples.shape.size() != trained.shape.size()) {
@@ -175,7 +176,7 @@ void check_request(const TrainedNetwork& trained, const SampleView& samples, std
 
 using AnyMargins = std::variant<NetworkMargins, DifferenceMargins>;
 
-/// Of the function that predicts: f, or f − f₀.
+/// Returns the margins of the function used for prediction: f, or f − f₀.
 AnyMargins margins_of(const TrainedNetwork& trained, const CertifyOptions& options, const Engine& engine) {
   if (trained.centred) {
     return AnyMargins(std::in_place_type<DifferenceMargins>, trained.architecture, trained.parameters, trained.start,
@@ -189,7 +190,7 @@ MarginBounds margins_on(const AnyMargins& margins, std::span<const Ball> balls) 
   return std::visit([&](const auto& any) { return any.evaluate(balls); }, margins);
 }
 
-/// The least lower bound of the margins of each ball.
+/// Returns the smallest lower bound of the margins of each ball.
 std::vector<double> least_margins(const MarginBounds& margins) {
   std::vector<double> least(margins.centre.size() / usize(margins.each), std::numeric_limits<double>::infinity());
   for (std::size_t i = 0; i < margins.centre.size(); ++i) {
@@ -200,7 +201,7 @@ std::vector<double> least_margins(const MarginBounds& margins) {
   return least;
 }
 
-/// All margins of a point are one functional: a pass through the network bounds them together.
+/// All margins of a point form one functional: one pass through the network bounds them together.
 class NetworkBound final : public LowerBound {
  public:
   NetworkBound(const AnyMargins& margins, std::span<const Functional> functionals)
@@ -219,7 +220,7 @@ class NetworkBound final : public LowerBound {
   std::span<const Functional> functionals_;
 };
 
-/// Margins at the points themselves.
+/// Stores the margins at the points themselves.
 void note_margins(const MarginBounds& margins, Index first, Certificates& result) {
   for (Index i = 0; i < std::ssize(margins.centre) / margins.each; ++i) {
     const auto begin = margins.centre.begin() + i * margins.each;
@@ -232,7 +233,7 @@ void note_margins(const MarginBounds& margins, Index first, Certificates& result
   }
 }
 
-/// Radii of points that `margins` looks at, into the result from block.first on.
+/// Computes the radii of the points set in `margins` and stores them in the result from block.first on.
 void certify_points(const AnyMargins& margins, const Tensor<double>& points, const PointBlock& block,
                     const CertifyOptions& options, const Engine& engine, Certificates& result) {
   std::vector<Ball> balls;
@@ -277,7 +278,7 @@ std::string remark_on(const TrainedNetwork& trained, const CertifyOptions& optio
   return fmt::format("{}", fmt::join(remarks, "; "));
 }
 
-/// Points attacked at a time: memory does not grow with their number.
+/// Number of points attacked per batch, which bounds the memory.
 constexpr Index attacked_at_once = 256;
 
 void attack_points(const TrainedNetwork& trained, const SampleView& samples, std::span<const Index> labels,

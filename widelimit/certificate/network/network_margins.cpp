@@ -13,7 +13,7 @@ namespace widelimit {
 
 namespace {
 
-/// w_scale·Σᵢ rᵢ|w_ic − w_ik| of samples `rows` and all outputs k, a row for each.
+/// Returns w_scale·Σᵢ rᵢ|w_ic − w_ik| of samples `rows` and all outputs k, one row per sample.
 template <std::floating_point T>
 Tensor<double> moved_by_columns(const WeightSlot& slot, const Weights<T>& weights, const Weights<T>* minus, Index c,
                                 const Tensor<double>& radius, std::span<const Index> rows, const Engine& engine) {
@@ -83,7 +83,7 @@ MarginBounds class_differences(const WeightSlot& slot, const Weights<T>& weights
                                const Enclosure& a, std::span<const Index> labels, const Engine& engine) {
   const Index outputs = slot.fan_out;
   const double g = summation_error(slot.fan_in);
-  // With a at rest the radii of z_c and z_k are their rounding.
+  // With a zero input radius, the radii of z_c and z_k are their rounding errors.
   Enclosure z;
   enclose_affine<T>(slot, weights, minus, a.centre, nullptr, z, engine);
   MarginBounds margins = margins_of(z, labels);
@@ -114,25 +114,26 @@ template MarginBounds class_differences(const WeightSlot&, const Weights<double>
 
 namespace {
 
-/// Numbers of the first layers that are kept, and of the widest activation of the balls of one part.
+/// Limits on the number of stored values: first layers that are kept, and the widest activation of the balls of one
+/// part.
 constexpr Index kept_numbers = Index{1} << 26;
 constexpr Index cached_numbers = Index{1} << 16;
 constexpr Index working_numbers = Index{1} << 23;
-/// Columns that make a matrix little more than a vector.
+/// Maximum number of columns of a matrix that is treated like a vector.
 constexpr Index few_columns = 16;
-/// The same where an engine has memory of its own, as far as shares of what is free there allow: launches are long, and
-/// three networks' centres, radii, products and windows lie beside each other.
+/// The same on an engine with separate memory, limited by fractions of its free memory: large batches amortise
+/// launches, and centres, radii, products and windows of three networks are stored at the same time.
 constexpr Index engine_kept_numbers = Index{1} << 28;
 constexpr Index engine_working_numbers = Index{1} << 25;
 constexpr Index kept_shares = 16;
 constexpr Index working_shares = 64;
 
-/// At most `most`, and no more than one of `shares` of the free memory holds.
+/// Returns `most`, limited to 1/shares of the free memory.
 Index numbers_within(const LayerPasses<double>& layers, Index most, Index shares) {
   return std::min(most, static_cast<Index>(layers.free_bytes() / sizeof(double)) / shares);
 }
 
-/// Values of the widest stage, with the windows of convolutions.
+/// Returns the number of values of the widest stage, including the windows of convolutions.
 Index widest(const std::vector<Stage>& stages) {
   Index most = 1;
   for (const Stage& stage : stages) {
@@ -188,7 +189,7 @@ MarginBounds margins_by_parts(const Architecture& architecture, std::optional<st
 
 namespace {
 
-/// The first layer where it is exact: balls of one width that no box cuts.
+/// Returns the first layer if it is exact: balls of equal width that no box restricts.
 std::optional<std::size_t> first_layer_of(const Architecture& architecture, const BallShape& shape) {
   const bool cut = shape.box && shape.norm == Norm::linf;
   return cut || !shape.widths.empty() ? std::nullopt : exact_first_layer(architecture.stages, shape.norm);
@@ -206,7 +207,7 @@ NetworkMargins::NetworkMargins(const Architecture& architecture, const AnyParame
   require_bounds(architecture.stages);
   std::visit([&](const auto& p) { require_match(architecture, p); }, parameters);
   first_ = first_layer_of(architecture, shape_);
-  // One layer alone: the columns that are subtracted see the coordinates themselves.
+  // With a single layer, subtracting its columns on the coordinates themselves is tighter.
   if (outputs_ > 1 && shape_.norm == Norm::linf && first_ && *first_ + 1 == architecture.stages.size()) first_.reset();
   if (first_) columns_.emplace(architecture, *first_, parameters, nullptr, shape_.norm, engine);
 }
@@ -219,7 +220,7 @@ void NetworkMargins::set_points(Tensor<double> points, std::span<const Index> la
   if (columns_) columns_->set_points(points_, engine_);
 }
 
-/// Whether the last layer's columns are subtracted.
+/// Returns whether columns of the last layer are subtracted.
 bool NetworkMargins::differs_columns() const {
   const Stage& last = architecture_.stages.back();
   const bool bounded_already = first_ && *first_ + 1 == architecture_.stages.size();
@@ -277,7 +278,7 @@ MarginBounds DifferenceMargins::bound_part(std::span<const Ball> balls, std::spa
   } else {
     pair.trained = enclose_coordinates(points_, balls, shape_);
     pair.start = pair.trained;
-    pair.difference.resize(pair.trained.count(), pair.trained.centre.shape());  // both see one x
+    pair.difference.resize(pair.trained.count(), pair.trained.centre.shape());  // both networks have the same input
     pair.difference.centre.clear();
     pair.difference.radius.clear();
   }

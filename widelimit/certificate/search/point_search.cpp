@@ -78,7 +78,7 @@ Index PointSearch::next() {
   const double line = expected();
   const Index k = line > 0 && std::isfinite(line) ? grid_.floor(line) : unbounded;
   if (rounds_ == 0) return std::clamp(range_.first, low_ == none ? none : low_ + 1, range_.largest);
-  // Before there is a bracket, lines may be trusted once; then steps are doubled.
+  // Without a bracket, a secant step is taken once; later strides increase geometrically.
   const Index stride = grid_.span(1.05) << std::min(2 * (rounds_ - 1), 12);
   if (high_ == unbounded) return std::min(range_.largest, std::clamp(k, low_ + stride, low_ + grid_.span(32) + stride));
   if (low_ == none) return std::max(least_, k < high_ ? std::min(k, high_ - stride) : high_ - grid_.span(8) - stride);
@@ -98,7 +98,7 @@ double PointSearch::expected() const {
 
 namespace {
 
-/// A bound on a ball, made for that ball.
+/// The bound of a ball that was built for that ball.
 struct OwnBound {
   double radius = 0;
   double bound = 0;
@@ -109,7 +109,7 @@ bool near_each_other(const OwnBound& a, const OwnBound& b) {
   return a.radius < near * b.radius && b.radius < near * a.radius;
 }
 
-/// Where bounds would vanish: the radius as a polynomial of the bound, through all of them.
+/// Inverse interpolation at bound 0: the radius as a polynomial of the bound through all given bounds.
 double extrapolated(std::span<const OwnBound> bounds) {
   double radius = 0;
   for (const OwnBound& a : bounds) {
@@ -122,7 +122,7 @@ double extrapolated(std::span<const OwnBound> bounds) {
   return radius;
 }
 
-/// The search of one functional.
+/// Radius search of one functional.
 class NestedSearch {
  public:
   NestedSearch(const LowerBound& bound, const RadiusGrid& grid, const SearchRange& range, Index functional,
@@ -137,7 +137,7 @@ class NestedSearch {
         most_(range.largest),
         low_(range.certified) {}
 
-  /// `before` is called before each ball, and stops the search by throwing.
+  /// Calls `before` before each ball; it may cancel the search by throwing.
   [[nodiscard]] Index run(const std::function<void()>& before) {
     Index place = low_ == RadiusGrid::none ? first_ : std::max(first_, low_ + 1);
     while (open()) {
@@ -154,7 +154,7 @@ class NestedSearch {
     return low_ < most_ && (failed_ == unbounded || failed_ - low_ > 1);
   }
 
-  /// All radii up to that of a ball, with what the ball says of them.
+  /// Searches all radii up to that of a ball, with bounds built for that ball.
   void ask_ball(Index place) {
     const double radius = grid_.radius(place);
     const auto within = bound_.within({.point = point_, .radius = radius});
@@ -177,7 +177,7 @@ class NestedSearch {
     if (low_ == RadiusGrid::none) return std::max(least_, failed_ - grid_.span(8));
     constexpr int slow = 4;
     const auto balls = static_cast<int>(bounds_.size());
-    // The first place that should fail: with luck it does and leaves the one before.
+    // The smallest radius expected to fail; if it does, the search ends.
     const double line =
         std::clamp(expected(), grid_.radius(low_), grid_.radius(failed_ == unbounded ? most_ : failed_));
     const Index place = grid_.floor(line) + 1;
@@ -188,10 +188,10 @@ class NestedSearch {
     return std::max(place, low_ + stride);
   }
 
-  /// Where the bounds of balls, each by its own, would vanish: through the last three or two where they are near each
-  /// other. They bend down, since bounds of curvature worsen with the ball: the line of a small ball is too long, and
-  /// at the end they fall some times faster than a line from the point itself. Both numbers are those of digits; where
-  /// they are others, it takes a ball or two more.
+  /// Returns the expected zero of the bounds of balls, each built for its own radius: inverse interpolation through the
+  /// last three or two bounds if their radii are close. The bounds are concave in the radius, since curvature bounds
+  /// get worse with the ball: the secant of a small ball is too long, and near the zero the slope is several times that
+  /// of the line from the point itself. Both constants were tuned on digits; other data need one or two more balls.
   [[nodiscard]] double expected() const {
     constexpr double reached = 0.7, steepness = 2.4;
     const auto known = std::span<const OwnBound>(bounds_);
@@ -213,11 +213,11 @@ class NestedSearch {
   const LowerBound& bound_;
   RadiusGrid grid_;
   Index functional_;
-  double value_;  ///< at the point itself
+  double value_;  ///< value at the point
   Index point_;
   Index first_, least_, most_;
-  Index low_;                 ///< the last place known to hold
-  Index failed_ = unbounded;  ///< the first that does not by the bound of its own ball
+  Index low_;                 ///< largest grid index known to hold
+  Index failed_ = unbounded;  ///< smallest grid index that fails by the bound of its own ball
   std::vector<OwnBound> bounds_;
 };
 
@@ -240,7 +240,7 @@ Index nested_search(const LowerBound& bound, const RadiusGrid& grid, const Searc
   };
   if (!search(order.front())) return RadiusGrid::none;
   if (order.size() == 1 || left.largest <= range.certified) return left.largest;
-  // The others mostly hold as far, by the bound of one ball.
+  // The other functionals usually hold at this radius; one ball tests all of them.
   const double radius = grid.radius(left.largest);
   std::vector<BallQuery> others;
   for (const std::size_t f : std::span(order).subspan(1)) {

@@ -38,7 +38,7 @@ void search_in_step(const LowerBound& bound, Searches& searches, Progress* progr
   }
 }
 
-/// Functionals of a point, which stand together.
+/// The functionals of a point, which are contiguous.
 struct PointFunctionalRange {
   Index begin = 0;
   Index count = 0;
@@ -53,7 +53,7 @@ std::vector<PointFunctionalRange> functionals_by_point(std::span<const Functiona
   return result;
 }
 
-/// Across the box, in units of a ball's half-widths.
+/// Returns the extent of the box, in units of the ball's half-widths.
 double box_width(const BallShape& shape, Index features) {
   double width = 0, squares = 0;
   for (Index j = 0; j < features; ++j) {
