@@ -190,8 +190,8 @@ TEST(ChooseArrays, UnclearChoicesAreRefused) {
     expect_error(Code::input, parts, [&] { (void)choose_arrays(names, part(wanted)); });
   };
   refused({"x", "x_train", "y"}, Part::train, {"x, x_train, y", "both.npz(x=NAME,label=NAME)"});
-  refused({"x_test", "y_test"}, Part::train, {"none to train on", "x_test, y_test", "x=NAME"});
-  refused({"x_train", "y_train"}, Part::test, {"none to test"});
+  refused({"x_test", "y_test"}, Part::train, {"no training samples", "x_test, y_test", "x=NAME"});
+  refused({"x_train", "y_train"}, Part::test, {"no test samples"});
   refused({"x_train", "y_train", "x_test"}, Part::test, {"labels of 'x_test'", "y_train"});
   refused({"x", "y_train", "y_test"}, Part::train, {"labels of 'x'"});
 }

@@ -102,7 +102,7 @@ TEST(Csv, ErrorsNameThePlace) {
   expect_error(Code::input, {"line 2", "4 columns"}, parse("1,2,0\n3,4,5,6\n"));
   expect_error(Code::input, {"line 2", "column 3", "label"}, parse("1,2,0\n3,4,\n"));
   expect_error(Code::input, {"line 2", "column 3", "not finite"}, parse("1,2,0\n3,4,NaN\n"));
-  expect_error(Code::input, {"line 2", "never ends"}, parse("1,2,0\n3,4,\"a\n"));
+  expect_error(Code::input, {"line 2", "not closed"}, parse("1,2,0\n3,4,\"a\n"));
   expect_error(Code::input, {"line 1", "closing quote"}, parse("1,\"2\"3,0\n"));
   expect_error(Code::input, {"empty"}, parse(""));
   expect_error(Code::input, {"empty"}, parse("\n \n"));

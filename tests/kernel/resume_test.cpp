@@ -181,7 +181,7 @@ TEST_F(Resume, DamageIsAnErrorThatSaysWhatToDo) {
   std::ofstream(journal_of(path), std::ios::binary) << bad;
   expect_input("damaged");
   std::ofstream(journal_of(path), std::ios::binary) << "no journal at all, but some text of this length";
-  expect_input("no journal");
+  expect_input("not a journal");
   std::ofstream(journal_of(path), std::ios::binary) << journal;
   fs::resize_file(part_of(path), fs::file_size(part_of(path)) - 100);
   expect_input("damaged");

@@ -36,8 +36,7 @@ void require_own_file(const Descriptor& file, const fs::path& path) {
   struct stat status {};
   if (::fstat(file.id(), &status) != 0) fail_writing(path, errno);
   if (!S_ISREG(status.st_mode) || status.st_nlink > 1) {
-    fail(Code::resource, "cannot write '{}': it is not a file of widelimit's own; move it out of the way",
-         path.string());
+    fail(Code::resource, "cannot write '{}': it was not made by widelimit; move it out of the way", path.string());
   }
 }
 
@@ -59,7 +58,7 @@ void Descriptor::close() {
 
 fs::path Descriptor::own_path() const {
   fs::path own = fmt::format("/proc/self/fd/{}", id_);
-  return ::access(own.c_str(), F_OK) == 0 ? own : path_;  // no /proc here
+  return ::access(own.c_str(), F_OK) == 0 ? own : path_;  // /proc is not mounted
 }
 
 std::size_t Descriptor::read(std::span<std::byte> bytes) const {

@@ -32,7 +32,7 @@ Blob read_file(const fs::path& path, const ReadLimits& limits) {
 fs::path write_target(const fs::path& path) {
   std::error_code ignored;
   fs::path target = path;
-  // A link to a file that is still to come cannot be resolved as a whole.
+  // fs::canonical cannot resolve a link whose target does not exist yet.
   constexpr int most_links = 40;
   for (int links = 0; fs::is_symlink(target, ignored) && links < most_links; ++links) {
     target = target.parent_path() / fs::read_symlink(target, ignored);
@@ -50,7 +50,7 @@ void check_writable(const fs::path& path, std::uint64_t bytes) {
   if (nameless.opened()) {
     nameless.reserve(bytes);
   } else if (nameless.error() == EOPNOTSUPP || nameless.error() == EISDIR) {
-    AtomicFile(path).file().reserve(bytes);  // a file system without nameless files
+    AtomicFile(path).file().reserve(bytes);  // file system without O_TMPFILE
   } else {
     fail_writing(path, nameless.error());
   }

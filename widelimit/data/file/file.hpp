@@ -10,8 +10,8 @@
 
 namespace widelimit {
 
-/// A regular file open for reading. Error{input} where it is none or cannot be opened, Error{resource} where too many
-/// files are open. Nothing waits for the other end of a pipe.
+/// Regular file open for reading. Throws Error{input} if it is not a regular file or cannot be opened, Error{resource}
+/// if too many files are open. Does not block on a pipe.
 class InputFile {
  public:
   explicit InputFile(const std::filesystem::path& path);
@@ -25,19 +25,20 @@ class InputFile {
   std::uint64_t size_ = 0;
 };
 
-/// The whole file. Error{input} where it cannot be read, Error{resource} where it does not fit in memory.
+/// Reads the whole file. Throws Error{input} if it cannot be read, Error{resource} if it does not fit into memory.
 [[nodiscard]] Blob read_file(const std::filesystem::path& path, const ReadLimits& limits = {});
 
-/// Where a file meant for `path` really goes: renaming onto a link would replace the link, onto a device the device.
-/// Error{resource} where what is there is not a regular file.
+/// Resolves the symbolic links of an output `path`, since renaming onto a link would replace the link. Throws
+/// Error{resource} if the target exists and is not a regular file.
 [[nodiscard]] std::filesystem::path write_target(const std::filesystem::path& path);
 
-/// Error{resource} unless a file of `bytes` can be made at `path`. Leaves nothing there, even where the process is
-/// killed.
+/// Throws Error{resource} unless a file of `bytes` can be created at `path`. Leaves no file behind, even if the process
+/// is killed.
 void check_writable(const std::filesystem::path& path, std::uint64_t bytes);
 
-/// A file that appears complete or not at all: written under a temporary name of its own in the same folder, renamed by
-/// commit(), removed when destroyed before that, or by remove_unfinished(). All failures are Error{resource}.
+/// Output file that appears complete or not at all: it is written under a unique temporary name in the same folder,
+/// renamed by commit(), and removed on destruction without commit(), or by remove_unfinished(). All failures throw
+/// Error{resource}.
 class AtomicFile {
  public:
   explicit AtomicFile(const std::filesystem::path& target);
@@ -47,7 +48,7 @@ class AtomicFile {
 
   [[nodiscard]] const std::filesystem::path& target() const { return target_; }
   [[nodiscard]] const Descriptor& file() const { return *file_; }
-  /// To disk, then renamed.
+  /// Syncs to disk and renames to the target.
   void commit();
 
  private:
@@ -57,7 +58,7 @@ class AtomicFile {
   std::optional<Unfinished> unfinished_;
 };
 
-/// The same for contents that are there as a whole.
+/// Writes `contents` with AtomicFile.
 void write_atomically(const std::filesystem::path& path, std::string_view contents);
 
 }  // namespace widelimit

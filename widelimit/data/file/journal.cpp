@@ -21,7 +21,7 @@ namespace {
 constexpr std::string_view magic = "wl-jrnl1";
 constexpr std::size_t word = sizeof(std::uint64_t);
 
-/// As it lies on disk.
+/// On-disk representation.
 struct StoredRecord {
   std::uint64_t key;
   std::uint64_t sum;
@@ -67,15 +67,15 @@ void Journal::read() {
   const std::size_t fixed = magic.size() + word;
   const std::size_t known = std::min(bytes.size(), magic.size());
   if (as_text(bytes.first(known)) != magic.substr(0, known)) {
-    fail(Code::input, "'{}' is no journal of widelimit; move it out of the way", path_.string());
+    fail(Code::input, "'{}' is not a journal of widelimit; move it out of the way", path_.string());
   }
   if (bytes.size() < fixed) return;
   const std::size_t length = word_at(bytes, magic.size());
-  // Cut short: the process ended before any work was recorded.
+  // A truncated header: the process ended before any record was written.
   if (length > bytes.size() - fixed || bytes.size() - fixed - length < word) return;
   const std::uint64_t sum = checksum(bytes.first(fixed + length));
   if (sum != word_at(bytes, fixed + length)) {
-    fail(Code::input, "'{}' is damaged; remove it to begin again", path_.string());
+    fail(Code::input, "'{}' is damaged; remove it to start over", path_.string());
   }
   header_ = as_text(bytes.subspan(fixed, length));
   seed_ = sum;

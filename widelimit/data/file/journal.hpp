@@ -11,36 +11,36 @@
 
 namespace widelimit {
 
-/// What of a long work is done, on disk: a header that says what the work is, then one record for each finished
-/// piece, appended and never changed. A process may be killed at any moment: what it had appended stays, and a record
-/// cut short counts as not written. One process at a time.
+/// Progress log of a long computation on disk: a header that identifies the computation, then one append-only record
+/// per finished piece. Records survive if the process is killed; a truncated record counts as not written. One process
+/// at a time can open it.
 ///
-/// On disk: "wl-jrnl1", length and text of the header, checksum; then records of key, sum and their checksum.
+/// Format: "wl-jrnl1", length and text of the header, checksum; then records of key, sum and their checksum.
 class Journal {
  public:
-  /// A finished piece: its number, and the checksum of what it wrote elsewhere.
+  /// Finished piece: its number, and the checksum of its output.
   struct Record {
     std::uint64_t key = 0;
     std::uint64_t sum = 0;
   };
 
-  /// Opens, or makes an empty one. Error{resource} where another process has it open or it cannot be written,
-  /// Error{input} where its header is damaged. Whatever follows a damaged record is forgotten.
-  /// `forget` leaves whatever it holds unread.
+  /// Opens or creates the journal. Throws Error{resource} if another process has it open or it cannot be written,
+  /// Error{input} if its header is damaged. Records from the first damaged one on are discarded. If `forget`, existing
+  /// content is not read.
   explicit Journal(const std::filesystem::path& path, bool forget = false);
 
-  /// Empty where no work had begun.
+  /// Empty if no computation was started.
   [[nodiscard]] const std::string& header() const { return header_; }
-  /// Of earlier processes, by key; of two with one key the later counts.
+  /// Records of earlier processes, sorted by key; the last record of each key is kept.
   [[nodiscard]] const std::vector<Record>& records() const { return records_; }
-  /// Whether a record was there or was appended since.
+  /// Returns whether any record exists.
   [[nodiscard]] bool has_records() const { return appended_ || !records_.empty(); }
 
-  /// Forgets everything and begins a work.
+  /// Discards everything and starts a computation.
   void begin(std::string_view header);
-  /// From any thread.
+  /// Appends a record. Thread-safe.
   void append(Record record);
-  /// The work is done, or given up.
+  /// Deletes the journal.
   void remove();
 
  private:
@@ -48,7 +48,8 @@ class Journal {
 
   std::filesystem::path path_;
   Descriptor file_;
-  std::uint64_t seed_ = 0;  ///< checksum of the header: records of another work do not fit
+  std::uint64_t seed_ =
+      0;  ///< checksum of the header; seeds the record checksums, so that records of another computation are rejected
   std::string header_;
   std::vector<Record> records_;
   bool appended_ = false;

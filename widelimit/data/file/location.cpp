@@ -60,7 +60,7 @@ void fail_missing(const MissingFiles& missing) {
   for (const fs::path& folder : data_folders()) looked += fmt::format("\n  {}", (folder / missing.files).string());
   throw MissingSet(
       fmt::format("{} was not found. Looked for:{}\n{} {}, and set WIDELIMIT_DATA to the folder above it.", missing.set,
-                  looked, missing.fetch_name.empty() ? "To have it," : "Fetch it, or", missing.by_hand),
+                  looked, missing.fetch_name.empty() ? "To use it," : "Fetch it, or", missing.by_hand),
       missing.fetch_name);
 }
 

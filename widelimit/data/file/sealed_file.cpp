@@ -22,7 +22,7 @@ std::uint64_t add_checksum(const T* numbers, Index rows, Index cols, std::uint64
   return checksum(std::as_bytes(std::span(numbers, static_cast<std::size_t>(rows * cols))), seed);
 }
 
-/// Integers as a reader gets them: doubles.
+/// Integers are converted to double, as the reader does.
 std::uint64_t add_checksum(const std::int64_t* numbers, Index rows, Index cols, std::uint64_t seed) {
   const std::vector<double> read(numbers, numbers + rows * cols);
   return add_checksum(read.data(), rows, cols, seed);
@@ -30,14 +30,14 @@ std::uint64_t add_checksum(const std::int64_t* numbers, Index rows, Index cols, 
 
 std::string checksum_text(std::uint64_t sum) { return fmt::format("{:016x}", sum); }
 
-/// The version that a file of a later format names, where it still does so in the place we know.
+/// Returns the version that wrote a file of a later format, if it is recorded at the known place.
 std::string writer_of(const Description& settings, const SealedFormat& format) {
   const Description::json_pointer place(fmt::format("/{}/version", format.key));
   if (!settings.contains(place) || !settings.at(place).is_string()) return "of a later version";
   return settings.at(place).get<std::string>();
 }
 
-/// Formats that are taken for one another, and what reads each.
+/// Formats that users confuse, with the function that reads each.
 struct OtherFormat {
   std::string_view name;
   const char* what;
@@ -56,7 +56,7 @@ constexpr std::array<OtherFormat, 2> other_formats{
 }
 
 Description parsed_settings(const std::string& settings, const SealedFormat& format) {
-  // Deeper levels, which no file of ours has, are left out before anything recurses into them.
+  // Levels deeper than in any valid file are dropped during parsing, so that no recursion overflows the stack.
   constexpr int deepest = 4;
   const auto shallow = [](int depth, Description::parse_event_t, const Description&) { return depth <= deepest; };
   const Description json = Description::parse(settings, shallow, false);
@@ -64,7 +64,7 @@ Description parsed_settings(const std::string& settings, const SealedFormat& for
     refuse_format(json, format);
   }
   const Description& number = json.at("format_number");
-  if (!number.is_number_integer() || number.get<std::int64_t>() < 1) fail(Code::input, "its format number is damaged");
+  if (!number.is_number_integer() || number.get<std::int64_t>() < 1) fail(Code::input, "its format number is invalid");
   if (number.get<std::int64_t>() > format.number) {
     fail(Code::input,
          "it has format {}, written by widelimit {}; this is widelimit {}, which reads up to format {}: upgrade",
@@ -90,7 +90,7 @@ void write_sealed(const std::filesystem::path& path, const SealedFormat& format,
   if (path.extension() != ".h5" && path.extension() != ".hdf5") {
     fail(Code::usage, "{}: {} is written as HDF5; the name must end in .h5 or .hdf5", path.string(), format.article);
   }
-  // As a reader will see it: what is not UTF-8 has been replaced.
+  // Normalised as a reader will see it: invalid UTF-8 has been replaced.
   const Description json = Description::parse(printed(description));
   std::uint64_t sum = checksum(as_bytes(printed(json)));
   for (const NamedArray& array : arrays) {
@@ -116,7 +116,7 @@ SealedFile::SealedFile(ArrayFile file, const SealedFormat& format, std::span<con
                      file_.arrays.at(name).values);
   }
   if (settings.at("checksum").get<std::string>() != checksum_text(sum)) {
-    fail(Code::input, "its checksum does not fit: it was damaged or changed; make it again or fetch another copy");
+    fail(Code::input, "its checksum does not match: it was damaged or changed; create it again or fetch another copy");
   }
 }
 
@@ -129,7 +129,7 @@ AnyMatrix SealedFile::take(const std::string& name) {
 Matrix<double> SealedFile::take_doubles(const std::string& name) {
   AnyMatrix values = take(name);
   auto* matrix = std::get_if<Matrix<double>>(&values);
-  if (matrix == nullptr) fail(Code::input, "array '{}' is not of float64", name);
+  if (matrix == nullptr) fail(Code::input, "array '{}' is not float64", name);
   return std::move(*matrix);
 }
 

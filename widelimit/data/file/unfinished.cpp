@@ -11,8 +11,8 @@ namespace widelimit {
 
 namespace {
 
-/// A handler may neither allocate nor wait, so there are some places for names. More files than that are never written
-/// at once; one without a place stays behind where the program is ended by a signal.
+/// Signal handlers must not allocate or lock, so there is a fixed number of slots. More files are never written at
+/// once; a file without a slot is left behind if a signal ends the program.
 struct Slot {
   std::atomic<bool> taken{false};
   std::atomic<bool> filled{false};
@@ -24,7 +24,7 @@ static_assert(std::atomic<bool>::is_always_lock_free);
 }  // namespace
 
 Unfinished::Unfinished(const std::filesystem::path& path) {
-  // Whatever folder the process is in by then.
+  // Absolute, since the process may change its folder.
   std::error_code unknown;
   const std::filesystem::path absolute = std::filesystem::absolute(path, unknown);
   if (unknown || absolute.native().size() >= PATH_MAX) return;

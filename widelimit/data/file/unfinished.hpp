@@ -6,7 +6,7 @@
 
 namespace widelimit {
 
-/// The name of a file that is worth nothing before it is complete, known to remove_unfinished() while this lives.
+/// Registers the name of an incomplete file with remove_unfinished() for its lifetime.
 class Unfinished {
  public:
   explicit Unfinished(const std::filesystem::path& path);
@@ -18,7 +18,7 @@ class Unfinished {
   std::optional<std::size_t> slot_;
 };
 
-/// Removes all of them. For a program that a signal ends: calls nothing that POSIX forbids inside a handler.
+/// Removes all registered files. Async-signal-safe.
 void remove_unfinished() noexcept;
 
 }  // namespace widelimit

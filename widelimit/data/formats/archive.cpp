@@ -13,7 +13,7 @@ namespace widelimit {
 
 namespace fs = std::filesystem;
 
-/// What libarchive reads. It is C: what is thrown below it is kept for the caller above it.
+/// Callback state of libarchive. Exceptions must not pass through C frames: they are stored and rethrown by the caller.
 struct Archive::Source {
   std::unique_ptr<ByteStream> stream;
   std::exception_ptr failure;
@@ -67,7 +67,7 @@ bool Archive::next() {
     expected_ = static_cast<std::uint64_t>(std::max<la_int64_t>(archive_entry_size(entry), 0));
     return true;
   }
-  // Padding follows, and the checksum of it all.
+  // Reads the padding and the checksum that follow.
   while (!packed_->stream->next().empty()) {
   }
   return false;

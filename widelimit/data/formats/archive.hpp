@@ -10,9 +10,9 @@ struct archive;
 
 namespace widelimit {
 
-/// A tar (plain, gz, xz) read once, front to back: `while (a.next()) use(a.member(), a.read())`. Damage is
-/// Error{input}. The checksums of gz and xz come last, so that nothing of an archive is to be trusted before next() has
-/// been false.
+/// Sequential reader of a tar archive (plain, gz, xz): `while (a.next()) use(a.member(), a.read())`. Throws
+/// Error{input} if it is damaged. The checksums of gz and xz come last, so the contents are verified only once next()
+/// has returned false.
 class Archive {
  public:
   explicit Archive(const std::filesystem::path& path, const ReadLimits& limits = {});
@@ -20,10 +20,10 @@ class Archive {
   Archive(const Archive&) = delete;
   Archive& operator=(const Archive&) = delete;
 
-  /// Moves to the next regular file; false at the end.
+  /// Moves to the next regular file; returns false at the end.
   bool next();
   [[nodiscard]] const std::string& member() const { return member_; }
-  /// The contents of the present member. Error{resource} where they are larger than the limits allow.
+  /// Returns the contents of the current member. Throws Error{resource} if they exceed the limits.
   [[nodiscard]] Blob read();
 
  private:

@@ -21,7 +21,7 @@ std::string lower(std::string text) {
   return text;
 }
 
-/// A name without train or test at its end or its start, and which of them it had; `all` for neither.
+/// Returns a name without its prefix or suffix train or test, and that part; Part::all if it has neither.
 std::pair<std::string, Part> part_of(const std::string& name) {
   const std::string plain = lower(name);
   for (const Part part : {Part::train, Part::test}) {
@@ -32,7 +32,7 @@ std::pair<std::string, Part> part_of(const std::string& name) {
   return {plain, Part::all};
 }
 
-/// The arrays of `part` under one of the usual names, the most usual first.
+/// Returns the arrays of `part` with one of the `usual` names, in order of preference.
 ArrayNames usual_names(const ArrayNames& names, std::span<const std::string_view> usual, Part part) {
   ArrayNames found;
   for (const std::string_view want : usual) {
@@ -52,11 +52,11 @@ bool holds(const ArrayNames& names, const std::string& name) {
 }
 
 [[noreturn]] void fail_ambiguous(const std::string& what, const ArrayNames& names, const ReadOptions& options) {
-  fail(Code::input, "{}: {}; it holds: {}. Name them, as in {}(x=NAME,label=NAME)", options.source, what,
+  fail(Code::input, "{}: {}; it holds: {}. Give their names, e.g. {}(x=NAME,label=NAME)", options.source, what,
        fmt::join(names, ", "), options.source);
 }
 
-/// The only array that has no usual name; nothing where there are several.
+/// Returns the only array that is neither label nor settings; std::nullopt if there are several.
 std::optional<std::string> only_other(const ArrayNames& names, const std::optional<std::string>& label) {
   ArrayNames others;
   std::copy_if(names.begin(), names.end(), std::back_inserter(others),
@@ -69,17 +69,16 @@ std::string chosen_features(const ArrayNames& names, const ReadOptions& options)
   const ArrayNames train = usual_names(names, feature_names, Part::train);
   const ArrayNames test = usual_names(names, feature_names, Part::test);
   if (!plain.empty() && !(train.empty() && test.empty())) {
-    fail_ambiguous("which array holds the samples is not clear", names, options);
+    fail_ambiguous("it is ambiguous which array holds the samples", names, options);
   }
   if (!plain.empty()) return plain.front();
   if (!train.empty() || !test.empty()) {
     const bool wants_test = options.part == Part::test;
     const ArrayNames& wanted = wants_test ? test : train;
     if (wanted.empty()) {
-      fail_ambiguous(wants_test ? "it has samples to train on, and none to test"
-                                : "it has samples to test, and none "
-                                  "to train on",
-                     names, options);
+      fail_ambiguous(
+          wants_test ? "it has training samples, but no test samples" : "it has test samples, but no training samples",
+          names, options);
     }
     return wanted.front();
   }
@@ -89,7 +88,7 @@ std::string chosen_features(const ArrayNames& names, const ReadOptions& options)
   fail_absent("no array is called x, data, images or features", names, options);
 }
 
-/// Labels of the same part as the samples.
+/// Returns the labels of the same part as the samples.
 std::optional<std::string> chosen_label(const ArrayNames& names, const std::string& features,
                                         const ReadOptions& options) {
   const Part part = part_of(features).second;
@@ -97,7 +96,7 @@ std::optional<std::string> chosen_label(const ArrayNames& names, const std::stri
   if (!labels.empty()) return labels.front();
   for (const Part other : {Part::all, Part::train, Part::test}) {
     if (other == part || usual_names(names, label_names, other).empty()) continue;
-    fail_ambiguous("which array holds the labels of '" + features + "' is not clear", names, options);
+    fail_ambiguous("it is ambiguous which array holds the labels of '" + features + "'", names, options);
   }
   return std::nullopt;
 }

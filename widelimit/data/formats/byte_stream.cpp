@@ -49,7 +49,7 @@ class MemoryStream final : public ByteStream {
   Bytes rest_;
 };
 
-/// What the last four bytes of a gz stream say of its length; no more than deflate can make of so many bytes.
+/// Returns the length recorded in the last four bytes of a gz stream, at most the maximum expansion of deflate.
 std::uint64_t gzip_length(std::uint64_t packed, Bytes last) {
   constexpr std::uint64_t most = 1032;
   return std::min<std::uint64_t>(load_scalar<std::uint32_t>(last.data(), std::endian::little), most * packed);
@@ -72,7 +72,8 @@ Blob read_all(ByteStream& stream, std::uint64_t expected, const std::string& sou
   for (Bytes piece = stream.next(); !piece.empty(); piece = stream.next()) {
     if (all.capacity() - all.size() < piece.size()) {
       const std::size_t larger = all.size() + std::max(piece.size(), all.size() / 2);
-      limits.require(static_cast<double>(all.capacity() + larger), source);  // both are there while it is moved
+      limits.require(static_cast<double>(all.capacity() + larger),
+                     source);  // old and new buffer coexist during the move
       all.reserve(larger);
     }
     all.insert(all.end(), piece.begin(), piece.end());

@@ -10,30 +10,30 @@
 
 namespace widelimit {
 
-/// Bytes that come in pieces.
+/// Stream of bytes, read in pieces.
 class ByteStream {
  public:
   virtual ~ByteStream() = default;
-  /// The next piece, which is good until the next call; empty at the end.
+  /// Returns the next piece, valid until the next call; empty at the end.
   virtual Bytes next() = 0;
 };
 
-/// A regular file as it lies. Error{input} where it cannot be opened or read.
+/// Stream of a regular file, without decompression. Throws Error{input} if it cannot be opened or read.
 [[nodiscard]] std::unique_ptr<ByteStream> file_stream(const std::filesystem::path& path, const ReadLimits& limits);
-/// Bytes that outlive the stream.
+/// Stream of `bytes`, which must outlive it.
 [[nodiscard]] std::unique_ptr<ByteStream> memory_stream(Bytes bytes);
 
-/// What `packed` holds: the contents of a gz or xz stream, known by its first bytes, of several of them after each
-/// other, or itself. All lengths and checksums are compared; damage, an end that comes too early and bytes after the
-/// end are Error{input}, at the latest where the last piece would come.
+/// Decompresses `packed` if it starts with a gz or xz signature (also concatenated streams), else passes it through.
+/// All lengths and checksums are verified: damage, truncation and trailing bytes throw Error{input}, at the latest when
+/// the last piece is read.
 [[nodiscard]] std::unique_ptr<ByteStream> unpacked_stream(std::unique_ptr<ByteStream> packed, const std::string& source,
                                                           const ReadLimits& limits);
 
-/// The whole of a stream that is about `expected` long. Error{resource} where it is longer than `limits` allow.
+/// Reads the whole stream of about `expected` bytes. Throws Error{resource} if it exceeds `limits`.
 [[nodiscard]] Blob read_all(ByteStream& stream, std::uint64_t expected, const std::string& source,
                             const ReadLimits& limits);
 
-/// The contents of a file, or of bytes, that may be packed.
+/// Read a file, or bytes, that may be compressed.
 [[nodiscard]] Blob read_unpacked(const std::filesystem::path& path, const ReadLimits& limits = {});
 [[nodiscard]] Blob unpack(Bytes bytes, const std::string& source, const ReadLimits& limits = {});
 

@@ -7,7 +7,7 @@
 
 namespace widelimit {
 
-/// What every parser reads: bytes from anywhere, so that a fuzzer needs no file.
+/// Input of every parser: bytes in memory, so that fuzzing needs no files.
 using Bytes = std::span<const std::byte>;
 using Blob = std::vector<std::byte>;
 

@@ -19,9 +19,9 @@ namespace widelimit {
 
 namespace {
 
-/// A label as text, as a number, as a key and as a class, which are there at the same time.
+/// Bytes per label: as text, number, key and class, which exist at the same time.
 constexpr double label_bytes = sizeof(std::string) + 3 * sizeof(double);
-/// More texts than these in a column are names or sentences, not categories.
+/// A column with more distinct texts holds names or sentences, not categories.
 constexpr std::size_t most_categories = 1000;
 constexpr double no_value = std::numeric_limits<double>::quiet_NaN();
 
@@ -32,17 +32,17 @@ bool is_missing(const std::string& cell, const std::optional<double>& number) {
 
 std::string shown(const std::string& cell) { return printable(cell.substr(0, 40)); }
 
-/// Reads the cells of one column: numbers, or texts, which get numbers in the order in which they are met.
+/// Parses the cells of one column: numbers, or texts, which are coded by order of first occurrence.
 class CellReader {
  public:
-  /// `settled`: the categories, or that there are none, are known before.
+  /// `settled`: the type and the categories of the column are known from an earlier table.
   CellReader(const Column& known, bool categorical, bool settled)
       : kind_(categorical ? Kind::text : (settled ? Kind::number : Kind::open)), settled_(settled) {
     for (const std::string& text : known.categories) codes_.emplace(text, static_cast<double>(codes_.size()));
   }
 
-  /// A cell, with its number where it is one; `where` tells its place. Error{input} where it is of another kind than
-  /// those above it. −1 for a text that is none of the categories known before.
+  /// Returns the value of a cell, whose number is given if it is numeric; `where` returns its position. Throws
+  /// Error{input} if its type differs from that of earlier cells. Returns −1 for an unknown category.
   template <typename Where>
   double read(const std::string& cell, const std::optional<double>& number, const Where& where) {
     if (kind_ == Kind::open) {
@@ -75,30 +75,30 @@ class CellReader {
     }
     if (number && !first_text_.empty()) {
       fail(Code::input, {Remedy::choose_columns},
-           "{} is not a finite number, and '{}' below it is one; mend it, drop the column, or read it as categories",
+           "{} is not a finite number, but '{}' below it is; correct it, drop the column, or read it as categories",
            first_text_, shown(cell));
     }
     if (codes_.size() == most_categories) {
-      fail(Code::input, {Remedy::choose_columns}, "{}: more than {} different texts are no categories; drop the column",
-           where(), most_categories);
+      fail(Code::input, {Remedy::choose_columns},
+           "{}: more than {} different texts are not categories; drop the column", where(), most_categories);
     }
     return codes_.emplace(text, static_cast<double>(codes_.size())).first->second;
   }
 
   Kind kind_;
   bool settled_;
-  std::string first_text_;  ///< with its place, where it made this a column of texts
+  std::string first_text_;  ///< first text with its position, if it made this a text column
   std::map<std::string, double> codes_;
   std::map<std::string, Index> unknown_;
 };
 
-/// The cells of a table: a number, the place of a text, or NaN, for each row and column.
+/// Parsed cells of a table: for each row and column a number, a category code, or NaN.
 struct CsvCells {
   Matrix<double> values;
   Index rows = 0;
   Index dropped = 0;
   std::vector<std::string> labels;
-  std::vector<double> outputs;  ///< of several labels, row after row
+  std::vector<double> outputs;  ///< row-major, if there are several labels
   std::vector<CellReader> columns;
 };
 
@@ -113,10 +113,10 @@ double missing_cell(const CsvRows& rows, const CsvLayout& layout, std::size_t co
   const std::string& cell = rows.cells()[usize(layout.place(column))];
   fail(Code::input, {Remedy::treat_missing}, "{}: {}; every feature must have a value",
        place_text(rows, layout, column, options),
-       cell.empty() ? std::string("empty cell") : fmt::format("'{}' is no value", shown(cell)));
+       cell.empty() ? std::string("empty cell") : fmt::format("'{}' is a missing value", shown(cell)));
 }
 
-/// False where the row has no label and is to be left out.
+/// Returns false if the row has no label and is to be dropped.
 bool read_label(const CsvRows& rows, const CsvLayout& layout, const ReadOptions& options, CsvCells& cells) {
   if (!layout.labelled()) return true;
   const std::string& cell = rows.cells()[usize(layout.table.label_place)];
@@ -131,7 +131,7 @@ bool read_label(const CsvRows& rows, const CsvLayout& layout, const ReadOptions&
   return true;
 }
 
-/// The same of several labels, which are numbers.
+/// As read_label, for several numeric labels.
 bool read_outputs(const CsvRows& rows, const CsvLayout& layout, const ReadOptions& options, CsvCells& cells) {
   std::vector<double> numbers;
   for (const Column& column : layout.table.outputs) {
@@ -139,7 +139,7 @@ bool read_outputs(const CsvRows& rows, const CsvLayout& layout, const ReadOption
     const auto value = parse_real(cell);
     if (is_missing(cell, value) && options.table.missing == Missing::drop) return false;
     if (!value || !std::isfinite(*value)) {
-      fail(Code::input, "{}, line {}, column {}: '{}' is not a finite number, as each of several labels must be",
+      fail(Code::input, "{}, line {}, column {}: '{}' is not a finite number; several labels must be numeric",
            options.source, rows.line(), column.place + 1, shown(cell));
     }
     numbers.push_back(*value);
@@ -176,8 +176,8 @@ CsvLayout read_layout(std::string_view text, char delimiter, const ReadOptions& 
   return csv_layout(first, more ? &rows.cells() : nullptr, options);
 }
 
-/// Rows there can be: line ends, and a last row without one. Empty lines and quoted line ends make it larger than they
-/// are.
+/// Returns an upper bound on the number of rows, from line ends; exact unless there are empty lines or quoted line
+/// ends.
 Index most_rows(std::string_view text) {
   Index ends = 0;
   for (std::size_t k = 0; k < text.size(); ++k) {
@@ -205,12 +205,12 @@ CsvCells read_cells(std::string_view text, char delimiter, const CsvLayout& layo
     read_row(rows, layout, options, cells);
     ticker.at(rows.place());
   }
-  if (cells.rows + cells.dropped == 0) fail(Code::input, "{}: a header but no rows", options.source);
+  if (cells.rows + cells.dropped == 0) fail(Code::input, "{}: the table has a header but no rows", options.source);
   if (cells.rows == 0) fail(Code::input, "{}: every row has a missing value; none is left", options.source);
   return cells;
 }
 
-/// Categories in the order of their texts, and the place of each in it by the number that it was read as.
+/// Sorts the categories of `column` and returns the position of each code in them.
 std::vector<double> settle_categories(Column& column, const CellReader& reader) {
   std::vector<double> place(reader.codes().size());
   column.categories.clear();
@@ -221,7 +221,7 @@ std::vector<double> settle_categories(Column& column, const CellReader& reader) 
   return place;
 }
 
-/// Numbers as they are, texts as one feature for each category.
+/// Returns the features: numbers as they are, texts one-hot encoded.
 Matrix<double> features_of(const CsvCells& cells, TableLayout& table, const ReadOptions& options) {
   std::vector<std::vector<double>> places(table.columns.size());
   for (std::size_t j = 0; j < places.size(); ++j) {
@@ -252,14 +252,14 @@ std::string column_text(const Column& column) {
   return column.name.empty() ? fmt::format("column {}", column.place + 1) : fmt::format("column '{}'", column.name);
 }
 
-/// Texts of which most occur once are rather names than categories.
+/// Adds a note if most categories occur once: such texts are probably names.
 void note_names(Dataset& data, const Column& column) {
   constexpr Index few = 20;
   const auto count = std::ssize(column.categories);
   if (count <= few || 2 * count <= data.count()) return;
   data.notes.push_back(
-      fmt::format("{}: {} has {} different texts in {} rows, each of which is a feature; drop it "
-                  "where they are names rather than categories",
+      fmt::format("{}: {} has {} different texts in {} rows, each of which becomes a feature; drop it "
+                  "if they are names rather than categories",
                   data.name, column_text(column), count, data.count()));
 }
 

@@ -6,15 +6,15 @@
 
 namespace widelimit {
 
-/// CSV and TSV (RFC 4180 quoting, LF or CRLF, UTF-8 mark skipped, empty lines skipped).
-/// - Delimiter: the one of `, ; tab` that the first line has most of, else spaces.
+/// Parses CSV and TSV (RFC 4180 quoting, LF or CRLF; a UTF-8 byte order mark and empty lines are skipped).
+/// - Delimiter: the most frequent of `, ; tab` in the first line, else spaces.
 /// - Header, label and columns: csv_layout.hpp.
-/// - Columns of texts, and those asked for, become one feature for each category, in the order of their texts.
-/// - Cells without a value (empty, ?, NA, N/A, null, NaN) are treated as `options.table.missing` says.
-/// Other cells that are no finite numbers, a column that mixes numbers and texts, and a row of another length are
-/// Error{input} with line and column.
+/// - Text columns, and columns requested as categorical, are one-hot encoded, with categories in lexicographic order.
+/// - Missing cells (empty, ?, NA, N/A, null, NaN) are treated as `options.table.missing` specifies.
+/// Throws Error{input} with line and column for other cells that are not finite numbers, columns that mix numbers and
+/// texts, and rows of different length.
 [[nodiscard]] Dataset parse_csv(std::string_view text, const ReadOptions& options = {});
-/// Plain or gz.
+/// Reads a plain or gz file.
 [[nodiscard]] Dataset read_csv(const std::filesystem::path& path, const ReadOptions& options = {});
 
 }  // namespace widelimit

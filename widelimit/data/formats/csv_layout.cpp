@@ -21,7 +21,8 @@ bool names_a_cell(const CsvRow& first, const std::string& name) {
   return !is_number(name) && std::find(first.begin(), first.end(), name) != first.end();
 }
 
-/// Whether a first row of texts could be a sample of a table of texts alone: a name is used once, and no value.
+/// Returns whether a first row of texts could be a sample of a text-only table: it has repeated cells, or a cell equal
+/// to the one below it.
 bool could_be_sample(const CsvRow& first, const CsvRow& second) {
   if (first.size() != second.size() || std::any_of(second.begin(), second.end(), is_number)) return false;
   if (std::set<std::string>(first.begin(), first.end()).size() < first.size()) return true;
@@ -31,8 +32,8 @@ bool could_be_sample(const CsvRow& first, const CsvRow& second) {
   return false;
 }
 
-/// Features are mostly numbers, so a first row without any is names. A row that mixes both is data with a bad cell: to
-/// take it for a header would lose a sample without a word.
+/// Features are mostly numeric, so a first row without numbers is a header. A row that mixes both is data with an
+/// invalid cell: treating it as a header would silently drop a sample.
 bool is_header(const CsvRow& first, const CsvRow* second, Index label) {
   bool some_text = false;
   bool some_number = false;
@@ -46,7 +47,7 @@ bool is_header(const CsvRow& first, const CsvRow* second, Index label) {
   return !first[usize(label)].empty() && !is_number(first[usize(label)]) && is_number((*second)[usize(label)]);
 }
 
-/// The cell that a name of the header or a number means.
+/// Returns the index of the cell that a header name or a number refers to.
 Index cell_of(const std::string& name, const CsvRow& first, bool header, const std::string& what,
               const ReadOptions& options) {
   const auto named = std::find(first.begin(), first.end(), name);
@@ -70,7 +71,7 @@ std::vector<std::string> split_at_commas(const std::string& text) {
   return parts;
 }
 
-/// Several label columns.
+/// Finds several label columns.
 void find_outputs(CsvLayout& layout, const CsvRow& first, const CsvRow* second, bool asked,
                   const ReadOptions& options) {
   const std::vector<std::string> names = split_at_commas(*options.label);
@@ -78,7 +79,7 @@ void find_outputs(CsvLayout& layout, const CsvRow& first, const CsvRow* second, 
                   std::any_of(names.begin(), names.end(), [&](const auto& name) { return names_a_cell(first, name); });
   for (const std::string& name : names) {
     const Index place = cell_of(name, first, layout.header, "label column", options);
-    if (layout.is_label(place)) fail(Code::usage, "label column '{}' is asked for twice", name);
+    if (layout.is_label(place)) fail(Code::usage, "label column '{}' is given twice", name);
     layout.table.outputs.push_back(
         {.name = layout.header ? printable(first[usize(place)]) : "", .place = place, .categories = {}, .fill = {}});
   }
@@ -126,7 +127,7 @@ CsvLayout new_layout(const CsvRow& first, const CsvRow* second, const ReadOption
   const std::vector<bool> categorical = mark(options.table.categorical);
   for (Index j = 0; j < layout.table.cells; ++j) {
     if (!layout.is_label(j) || !dropped[usize(j)]) continue;
-    fail(Code::input, "{}: {} is the label and cannot be dropped; name another label, or none", options.source,
+    fail(Code::input, "{}: {} is the label and cannot be dropped; choose another label, or none", options.source,
          layout.header ? fmt::format("column '{}'", first[usize(j)]) : fmt::format("column {}", j + 1));
   }
   for (Index j = 0; j < layout.table.cells; ++j) {
@@ -136,14 +137,14 @@ CsvLayout new_layout(const CsvRow& first, const CsvRow* second, const ReadOption
     layout.table.columns.push_back({.name = name, .place = j, .categories = {}, .fill = {}});
     layout.categorical.push_back(categorical[usize(j)]);
   }
-  if (layout.table.columns.empty()) fail(Code::input, "{}: no column is left to be a feature", options.source);
+  if (layout.table.columns.empty()) fail(Code::input, "{}: no column is left as a feature", options.source);
   if (layout.header && layout.labelled()) {
     layout.table.label = printable(first[usize(layout.table.label_place)]);
   }
   return layout;
 }
 
-/// Several labels by their names; false where one is missing.
+/// Matches several labels by name; returns false if one is missing.
 bool place_outputs(TableLayout& table, const CsvRow& names) {
   for (Column& column : table.outputs) {
     const auto found = std::find(names.begin(), names.end(), column.name);
@@ -153,7 +154,7 @@ bool place_outputs(TableLayout& table, const CsvRow& names) {
   return true;
 }
 
-/// By the names of the header, in any order.
+/// Matches columns by header name, in any order.
 void place_by_name(CsvLayout& layout, const CsvRow& names, const ReadOptions& options) {
   layout.header = true;
   const std::string label = options.label.value_or(layout.table.label);
@@ -173,13 +174,13 @@ void place_by_name(CsvLayout& layout, const CsvRow& names, const ReadOptions& op
       column.place = cell_of(column.name, names, true, "column", options);
       used[usize(column.place)] = true;
       if (column.place == layout.table.label_place) {
-        fail(Code::input, "{}: column '{}' is asked for as the label, and is needed as a feature", options.source,
+        fail(Code::input, "{}: column '{}' is requested as the label, but is needed as a feature", options.source,
              column.name);
       }
     }
   }
   if (!absent.empty()) {
-    fail(Code::input, "{}: {} of the {} columns that are needed are missing: {}; the first line is: {}", options.source,
+    fail(Code::input, "{}: {} of the {} required columns are missing: {}; the first line is: {}", options.source,
          absent.size(), layout.table.columns.size(), fmt::join(absent, ", "), fmt::join(names, ", "));
   }
   std::vector<std::string> extra;
@@ -187,11 +188,11 @@ void place_by_name(CsvLayout& layout, const CsvRow& names, const ReadOptions& op
     if (!used[j]) extra.push_back(names[j]);
   }
   if (extra.empty()) return;
-  layout.notes.push_back(
-      fmt::format("{}: columns that are not needed are ignored: {}", options.source, fmt::join(extra, ", ")));
+  layout.notes.push_back(fmt::format("{}: unused columns are ignored: {}", options.source, fmt::join(extra, ", ")));
 }
 
-/// By the places that they had; a table without the label, or with no more than the columns that are needed, in order.
+/// Matches columns by position. The table has the same columns, or lacks the label, or has only the required columns in
+/// order.
 void place_by_number(CsvLayout& layout, const CsvRow& first, const CsvRow* second, const ReadOptions& options) {
   const auto cells = std::ssize(first);
   TableLayout& table = layout.table;
@@ -207,8 +208,8 @@ void place_by_number(CsvLayout& layout, const CsvRow& first, const CsvRow* secon
   } else {
     const bool named = options.label && !unlabelled;
     if (cells != std::ssize(table.columns) + (named ? 1 : 0)) {
-      fail(Code::input, "{}: {} columns, where {} are needed{}", options.source, cells, table.cells,
-           table.label_place == CsvLayout::no_label ? "" : ", the label among them");
+      fail(Code::input, "{}: {} columns, but {} are required{}", options.source, cells, table.cells,
+           table.label_place == CsvLayout::no_label ? "" : ", including the label");
     }
     table.label_place = named ? label : CsvLayout::no_label;
     Index next = 0;

@@ -7,28 +7,28 @@
 
 namespace widelimit {
 
-/// Which cells of a row of a table are features, and which is the label.
+/// The cells of a table row that are features, and the one that is the label.
 struct CsvLayout {
   static constexpr Index no_label = -1;
 
-  bool header = false;             ///< the first row holds names
-  TableLayout table;               ///< columns in the order of features, with their places in this table
-  std::vector<bool> categorical;   ///< columns whose cells are categories, whatever they look like
-  std::vector<std::string> notes;  ///< columns that were ignored, names that were guessed
+  bool header = false;             ///< the first row holds the column names
+  TableLayout table;               ///< columns in feature order, with their cell indices in this table
+  std::vector<bool> categorical;   ///< columns to read as categories, whatever their cells
+  std::vector<std::string> notes;  ///< ignored columns and guesses
 
   [[nodiscard]] bool labelled() const { return table.label_place != no_label; }
-  /// Whether the cell at `place` is the label, or one of several.
+  /// Returns whether the cell at `place` is a label.
   [[nodiscard]] bool is_label(Index place) const;
   [[nodiscard]] Index place(std::size_t column) const { return table.columns[column].place; }
 };
 
-/// From the first two rows (`second` null where there is one). Header: the first row is one where none of its features
-/// is a number, or where its label alone is text above a numeric label, or where a column is asked for by a name in it;
-/// of a table of texts alone, where its cells are all different and none stands above its like. Label: the last column,
-/// or the one that the options name; several, with commas between, are numbers to predict. Where a layout is known
-/// before (`options.like`), columns are found by their names, in any order, or, without names, by their places; the
-/// label is the column of the same name or place, and a table without it is unlabelled. Error{input} names what is
-/// missing.
+/// Determines the layout from the first two rows (`second` is null if there is only one). Header: the first row is a
+/// header if none of its features is a number, if its label alone is text above a numeric label, or if an option refers
+/// to a column by a name in it; in a table of texts only, if its cells are distinct and differ from the cells below
+/// them. Label: the last column, or the one given in the options; several, separated by commas, are numeric targets. If
+/// an earlier layout is given (`options.like`), columns are matched by name, in any order, or without names by
+/// position; the label is the column of the same name or position, and a table without it is unlabelled. Throws
+/// Error{input} with the missing columns.
 [[nodiscard]] CsvLayout csv_layout(const std::vector<std::string>& first, const std::vector<std::string>* second,
                                    const ReadOptions& options);
 

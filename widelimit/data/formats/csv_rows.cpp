@@ -40,7 +40,7 @@ bool CsvRows::next() {
 }
 
 void CsvRows::read_row() {
-  // Cells are overwritten in place: their memory serves every row.
+  // Cells are overwritten in place, so that their memory is reused for every row.
   std::size_t count = 0;
   bool more = true;
   while (more) {
@@ -80,14 +80,14 @@ void CsvRows::read_quoted(std::string& cell) {
       while (at_ < text_.size() && text_[at_] == ' ' && delimiter_ != ' ') ++at_;
       const bool ended = at_ == text_.size() || text_[at_] == delimiter_ || text_[at_] == '\n' || text_[at_] == '\r';
       if (ended) return;
-      fail(Code::input, "{}, line {}: text after a closing quote; double the quote to mean the character", source_,
+      fail(Code::input, "{}, line {}: text after a closing quote; double a quote that belongs to the text", source_,
            line_);
     } else if (c == '\n') {
       ++line_;
     }
     cell.push_back(c);
   }
-  fail(Code::input, "{}, line {}: a quoted cell never ends", source_, row_line_);
+  fail(Code::input, "{}, line {}: a quoted cell is not closed", source_, row_line_);
 }
 
 void CsvRows::read_plain(std::string& cell) {

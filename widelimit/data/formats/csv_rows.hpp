@@ -8,20 +8,20 @@
 
 namespace widelimit {
 
-/// The delimiter that the first line of a table has most of outside quotes: comma, semicolon or tab, else a space.
+/// Returns the most frequent of comma, semicolon and tab outside quotes in the first line, else a space.
 [[nodiscard]] char detect_delimiter(std::string_view text);
 
-/// A delimited table cut into rows of cells. Cells keep their quotes' contents, unquoted ones lose outer blanks.
+/// Splits a delimited table into rows of cells. Quoted cells are unquoted; other cells are trimmed.
 class CsvRows {
  public:
   CsvRows(std::string_view text, char delimiter, std::string source);
 
-  /// Reads the next row that is not empty; false at the end. Error{input} where a quote never closes.
+  /// Reads the next non-empty row; returns false at the end. Throws Error{input} if a quote is not closed.
   bool next();
   [[nodiscard]] const std::vector<std::string>& cells() const { return cells_; }
-  /// Line of the file where the row starts, from 1.
+  /// Line number at which the row starts, from 1.
   [[nodiscard]] std::size_t line() const { return row_line_; }
-  /// Bytes of the text that were read.
+  /// Number of bytes read.
   [[nodiscard]] std::int64_t place() const { return static_cast<std::int64_t>(at_); }
 
  private:

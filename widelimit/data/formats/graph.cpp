@@ -14,7 +14,7 @@ namespace widelimit {
 
 namespace {
 
-/// Integers of a text, one after the other, that knows its line.
+/// Tokenizer for whitespace-separated integers that tracks the line.
 class Integers {
  public:
   Integers(std::string_view text, const std::string& source) : text_(text), source_(source) {}
@@ -33,7 +33,7 @@ class Integers {
     at_ = end;
     return value;
   }
-  /// A count of things that take at least two bytes each to write.
+  /// Reads a count of items that take at least two bytes each; rejects counts that the text cannot hold.
   Index count(std::string_view what) {
     const Index value = next(what);
     if (value < 0 || value > std::ssize(text_.substr(at_)) / 2 + 1) {
@@ -61,13 +61,13 @@ std::vector<Index> parse_neighbours(Integers& input, std::size_t g, Index node, 
   for (Index& j : all) {
     j = input.next("a neighbour");
     if (j < 0 || j >= n) {
-      fail(Code::input, "{}: graph {}, node {}: neighbour {} is none of its {} nodes", input.place(), g, node, j, n);
+      fail(Code::input, "{}: graph {}, node {}: neighbour {} is not one of its {} nodes", input.place(), g, node, j, n);
     }
     if (j == node) fail(Code::input, "{}: graph {}, node {} is its own neighbour", input.place(), g, node);
   }
   std::sort(all.begin(), all.end());
   if (std::adjacent_find(all.begin(), all.end()) != all.end()) {
-    fail(Code::input, "{}: graph {}, node {} names a neighbour twice", input.place(), g, node);
+    fail(Code::input, "{}: graph {}, node {} lists a neighbour twice", input.place(), g, node);
   }
   return all;
 }
@@ -77,13 +77,13 @@ void require_symmetric(const Graph& graph, std::size_t number, const std::string
     for (const Index j : graph.neighbours[static_cast<std::size_t>(i)]) {
       const auto& back = graph.neighbours[static_cast<std::size_t>(j)];
       if (!std::binary_search(back.begin(), back.end(), i)) {
-        fail(Code::input, "{}: in graph {} the edge {}-{} stands at one of its ends only", source, number, i, j);
+        fail(Code::input, "{}: in graph {} the edge {}-{} is listed at one of its ends only", source, number, i, j);
       }
     }
   }
 }
 
-/// Replaces each number by its rank among all that occur, and returns the numbers as names.
+/// Maps numbers to their ranks; names() returns the sorted numbers as text.
 class Ranks {
  public:
   void add(Index number) { ranks_.emplace(number, 0); }
@@ -107,7 +107,7 @@ std::vector<Index> parse_indices(std::string_view text, Index count, const std::
   for (Integers input(text, source); !input.at_end();) {
     const Index index = input.next("the index of a graph");
     if (index < 0 || index >= count || seen[static_cast<std::size_t>(index)]) {
-      fail(Code::input, "{}: index {} repeats or is none of {} graphs", input.place(), index, count);
+      fail(Code::input, "{}: index {} is repeated or is not one of {} graphs", input.place(), index, count);
     }
     seen[static_cast<std::size_t>(index)] = true;
     indices.push_back(index);
@@ -120,12 +120,12 @@ std::vector<Index> parse_indices(std::string_view text, Index count, const std::
 GraphSet parse_graphs(std::string_view text, const std::string& source, const ReadLimits& limits) {
   Integers input(text, source);
   ProgressTicker ticker(limits.progress, std::ssize(text), "B");
-  // The text, and what a graph, a node and a neighbour take beside their numbers.
+  // Memory of the text, and of graphs, nodes and neighbours beside their numbers.
   double bytes = static_cast<double>(text.size());
   double asked = 0;
   const auto take = [&](Index things, std::size_t each) {
     bytes += static_cast<double>(things) * static_cast<double>(each);
-    if (bytes < 1.1 * asked) return;  // the answer would be the same
+    if (bytes < 1.1 * asked) return;  // checks again only after growth by 10 %
     limits.require(bytes, source);
     asked = bytes;
   };
