@@ -72,7 +72,7 @@ std::vector<BinaryProblem> binary_problems(std::span<const Index> labels, Index 
     fail(Code::usage, "{} of {} classes has no binary problems", to_string(scheme), classes);
   }
   auto problems = rest_problems(labels, classes, weights);
-  problems.erase(problems.begin());  // positive is the second class
+  problems.erase(problems.begin());  // the second class is positive
   return problems;
 }
 

@@ -8,8 +8,8 @@ namespace widelimit {
 
 namespace {
 
-/// Σw of all samples over (number of classes · Σw of the class): n/(k·n_c) where samples have no weights of their own.
-/// A class whose samples all have weight 0 takes no part.
+/// Returns Σw of all samples/(number of classes · Σw of the class): n/(k·n_c) without sample weights. Classes whose
+/// samples all have weight 0 are not counted.
 std::vector<double> balancing_weights(std::span<const Index> labels, Index classes, std::span<const double> weights) {
   std::vector<double> sums(static_cast<std::size_t>(classes), 0.0);
   double total = 0;
@@ -30,7 +30,7 @@ void check_class_weights(std::span<const double> weights, Index classes) {
   }
   for (std::size_t c = 0; c < weights.size(); ++c) {
     if (!std::isfinite(weights[c]) || weights[c] <= 0) {
-      fail(Code::input, "the weight of class {} is {}; weights of classes must be positive numbers", c, weights[c]);
+      fail(Code::input, "the weight of class {} is {}; class weights must be positive numbers", c, weights[c]);
     }
   }
 }
@@ -42,11 +42,11 @@ std::vector<double> sample_weights(const MachineOptions& options, std::span<cons
   std::vector<double> result(options.weights.begin(), options.weights.end());
   if (asked.empty()) return result;
   if (options.machine == Machine::hard_svm || options.machine == Machine::regression) {
-    fail(Code::usage, "{} has no losses to weigh: its solution is the same for all weights of classes",
+    fail(Code::usage, "{} does not support class weights: its solution does not depend on them",
          to_string(options.machine));
   }
   if (asked.balanced && !asked.each.empty()) {
-    fail(Code::usage, "classes are weighed by their sizes or by given weights, not by both");
+    fail(Code::usage, "class weights are either balanced or given, not both");
   }
   check_weights(options.weights, std::ssize(labels));
   for (std::size_t i = 0; i < labels.size(); ++i) {

@@ -27,7 +27,7 @@ void check_finite(const AnyView& test_by_train) {
       test_by_train);
 }
 
-/// The coefficients of each output that are not 0, and the samples they belong to.
+/// Nonzero coefficients of each output with their sample indices.
 class SparseCoefficients {
  public:
   explicit SparseCoefficients(const Matrix<double>& alpha) : begin_(usize(alpha.cols() + 1)) {
@@ -48,8 +48,8 @@ class SparseCoefficients {
 
   static constexpr Index outputs_at_once = 8;
 
-  /// g = kα of the points of a strip, whose kernels with the samples are the rows of k. Points stand beside each other
-  /// in memory while sums are made, outputs when they are written.
+  /// Computes g = kα at the points of a strip; the rows of k are their kernels with the samples. While summing, points
+  /// are contiguous in memory; in the result, outputs are.
   template <typename T>
   void multiply(const MatrixView<const T>& k, const MatrixView<double>& g) const {
     const std::vector<double> strip = host::strip_of(k);
@@ -75,7 +75,8 @@ class SparseCoefficients {
   std::vector<std::size_t> begin_;
 };
 
-/// One-vs-one of many classes: a sample takes part in the outputs of its own class only, one in k/2 of all.
+/// Number of outputs from which α may be sparse. In one-vs-one with k classes, a sample takes part in the outputs of
+/// its own class only, a fraction 2/k of all.
 constexpr Index many_outputs = 64;
 
 bool is_sparse(const Matrix<double>& alpha) {
@@ -88,7 +89,7 @@ bool is_sparse(const Matrix<double>& alpha) {
 
 Matrix<double> decision(const Fit& fit, const EngineMatrix& test_by_train, const Engine& engine) {
   if (test_by_train.cols() != fit.alpha.rows()) {
-    fail(Code::input, "K(test, train) has {} columns, the machine {} training samples", test_by_train.cols(),
+    fail(Code::input, "K(test, train) has {} columns, but the machine has {} training samples", test_by_train.cols(),
          fit.alpha.rows());
   }
   Matrix<double> g(test_by_train.rows(), fit.alpha.cols());

@@ -23,12 +23,12 @@ namespace widelimit {
 namespace {
 
 constexpr std::array<std::string_view, 3> solver_names{"auto", "dense", "cg"};
-/// Bytes for blocks of a matrix in a file.
+/// Memory limit in bytes for blocks of a matrix in a file.
 constexpr std::size_t file_blocks = std::size_t{256} << 20;
 
-/// What ridge fits, and what its outputs mean.
+/// Targets of ridge and the meaning of its outputs.
 struct RidgeTask {
-  Matrix<double> of_classes;  ///< empty where numbers are fitted
+  Matrix<double> of_classes;  ///< empty for numeric targets
   MatrixView<const double> targets;
   FittedMachine machine{.machine = Machine::ridge};
 };
@@ -45,7 +45,7 @@ RidgeTask ridge_task(const FitTargets& y) {
   return task;
 }
 
-/// Bytes besides the samples, which take `held`.
+/// Returns the remaining memory in bytes; the samples take `held`.
 std::size_t memory_left(const FitDataOptions& options, std::size_t held) {
   const std::size_t whole =
       options.memory ? *options.memory : available_memory().value_or(RidgeNetworkOptions{}.memory);
@@ -57,7 +57,8 @@ std::size_t memory_left(const FitDataOptions& options, std::size_t held) {
   return options.memory ? whole - held : whole;
 }
 
-/// Bytes for a Gram matrix and its factor, which lie in the memory of the engine where it has its own.
+/// Returns the memory in bytes for a Gram matrix and its factor, which are stored in device memory if the engine has
+/// its own.
 std::size_t matrix_room(const FitDataOptions& options, std::size_t held, const Engine& engine) {
   const std::size_t host = memory_left(options, held);
   const DeviceMatrices* const device = device_matrices(engine);
@@ -85,7 +86,7 @@ FittedData fitted_by(ConjugateGradientFit found, FittedMachine machine) {
   return fitted;
 }
 
-/// Options in which the weights of classes are weights of samples, which it holds.
+/// Options with class weights converted to sample weights; owns the weights.
 class WeighedOptions {
  public:
   WeighedOptions(const FitDataOptions& asked, const FitTargets& y) : options_(asked) {
@@ -105,7 +106,7 @@ class WeighedOptions {
   std::vector<double> weights_;
 };
 
-/// On a Gram matrix that is there.
+/// Fits to an existing Gram matrix.
 FittedData fit_on(const GramMatrix& k, bool semidefinite, const FitTargets& y, const FitDataOptions& options) {
   MachineOptions machine = options.machine;
   machine.check_definite = machine.check_definite && !semidefinite;
@@ -114,7 +115,8 @@ FittedData fit_on(const GramMatrix& k, bool semidefinite, const FitTargets& y, c
     FittedData fitted =
         fitted_by(conjugate_gradients(k, task.targets, product_options(options)), std::move(task.machine));
     if (options.solver == Solver::automatic) {
-      fitted.note = "the Gram matrix and its factor do not fit into memory: by conjugate gradients that read its file";
+      fitted.note =
+          "the Gram matrix and its factor do not fit into memory: using conjugate gradients that read its file";
     }
     return fitted;
   }
@@ -137,9 +139,9 @@ FittedData fit_on(const GramMatrix& k, bool semidefinite, const FitTargets& y, c
   return fitted;
 }
 
-/// On a kernel that knows the labels. Train and test, where there is a test set, become label-aware in place. Decisions
-/// and coefficients are those of K^HR as it was before its repair, as a model computes it: a shift is left out again,
-/// and the projection that clips moves from the kernel to the coefficients.
+/// Fits to a label-aware kernel, built in place from the kernels of train and test (if any). Decisions and coefficients
+/// refer to K^HR before its repair, as evaluated by a model: a shift is removed again, and the projection of clipping
+/// is moved from the kernel to the coefficients.
 FittedData fit_label_aware_on(AnyMatrix& train, AnyMatrix* test, const PairSources& sources, const FitTargets& y,
                               const FitDataOptions& options, const Engine& engine) {
   if (y.labels.empty()) fail(Code::usage, "a label-aware kernel needs classes; these targets are numbers");
@@ -163,12 +165,13 @@ FittedData fit_label_aware_on(AnyMatrix& train, AnyMatrix* test, const PairSourc
   return fitted;
 }
 
-/// Error{input} for a kernel with which nothing is learned.
+/// Throws Error{input} for the NTK of a network without a trained layer.
 void check_kernel(const KernelRequest& request) {
   if (const auto* network = std::get_if<Network>(&request.kernel)) require_trained_layer(*network, request.kind);
 }
 
-/// Without the Gram matrix of a network, where that is asked for or the better choice; else nothing.
+/// Fits without storing the Gram matrix of a network, if requested or if automatic selection chooses so; otherwise
+/// returns std::nullopt.
 std::optional<FittedData> fit_by_products(const KernelRequest& request, const SampleView& x, const FitTargets& y,
                                           const FitDataOptions& options, const Engine& engine, std::size_t held) {
   const auto* network = std::get_if<Network>(&request.kernel);
@@ -185,14 +188,16 @@ std::optional<FittedData> fit_by_products(const KernelRequest& request, const Sa
       .kind = request.kind, .precision = request.precision, .memory = memory, .solver = product_options(options)};
   FittedData fitted = fitted_by(fit_ridge(*network, x, task.targets, how, engine), std::move(task.machine));
   if (options.solver == Solver::automatic) {
-    fitted.note = fmt::format("the Gram matrix and its factor would take {}, of {} allowed: by conjugate gradients",
-                              bytes_text(dense_ridge_bytes(x.count(), y.outputs(), request.precision)),
-                              bytes_text(static_cast<double>(memory)));
+    fitted.note =
+        fmt::format("the Gram matrix and its factor need {}, but the memory limit is {}: using conjugate gradients",
+                    bytes_text(dense_ridge_bytes(x.count(), y.outputs(), request.precision)),
+                    bytes_text(static_cast<double>(memory)));
   }
   return fitted;
 }
 
-/// On an engine with memory of its own, of the formulas of a network: the Gram matrix stays there. Else nothing.
+/// Fits on an engine with its own memory, for a network kernel that is not sampled: the Gram matrix stays on the
+/// device. Otherwise returns std::nullopt.
 std::optional<FittedData> fit_on_device(const KernelRequest& request, const SampleView& x, const FitTargets& y,
                                         const FitDataOptions& options, const Engine& engine) {
   if (device_matrices(engine) == nullptr || !by_formulas(request) || options.label_aware) return std::nullopt;
@@ -221,7 +226,7 @@ Solver parse_solver(std::string_view text) { return parse_choice<Solver>("solver
 void FitDataOptions::validate() const {
   if (posterior) {
     if (machine.machine != Machine::ridge) {
-      fail(Code::usage, "a posterior is of ridge, not of {}", to_string(machine.machine));
+      fail(Code::usage, "a posterior is available for ridge, not for {}", to_string(machine.machine));
     }
     if (machine.bias) fail(Code::usage, "a Gaussian process has no bias");
     if (!machine.weights.empty() || !machine.class_weights.empty()) {
@@ -245,7 +250,7 @@ void FitDataOptions::validate() const {
   }
   if (solver != Solver::conjugate_gradients) return;
   if (machine.machine != Machine::ridge) {
-    fail(Code::usage, "conjugate gradients are of ridge, not of {}", to_string(machine.machine));
+    fail(Code::usage, "conjugate gradients are available for ridge, not for {}", to_string(machine.machine));
   }
 }
 

@@ -4,15 +4,14 @@
 
 namespace widelimit {
 
-/// Iterations done, reported also from within a long one: reports of its own work only serve to learn whether to
-/// stop.
+/// Reports completed iterations. Reports from inner work only poll for interruption and repeat the current iteration.
 class IterationProgress final : public Progress {
  public:
   IterationProgress(Progress* whole, Index total) : whole_(whole), total_(total), ticker_(whole, total, unit) {}
 
   [[nodiscard]] Progress* get() { return whole_ != nullptr ? this : nullptr; }
   bool update(std::int64_t, std::int64_t, std::string_view) override { return whole_->update(done_, total_, unit); }
-  /// Throws Error{interrupted} where it is to stop.
+  /// Throws Error{interrupted} on a request to stop.
   void at(Index iteration) {
     done_ = iteration;
     ticker_.at(iteration);

@@ -6,7 +6,7 @@ namespace widelimit {
 
 void require_label_free(const Model& model, std::string_view work, std::string_view why) {
   if (!model.label_aware) return;
-  fail(Code::input, "the model has a label-aware kernel ({}), and {} are of label-free ones: {}",
+  fail(Code::input, "the model has a label-aware kernel ({}), but {} require a label-free one: {}",
        to_string(model.label_aware->method), work, why);
 }
 

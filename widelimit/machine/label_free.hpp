@@ -6,8 +6,8 @@
 
 namespace widelimit {
 
-/// Error{input} where the kernel of a model knows the labels of its samples. `work` ("bounds") needs a kernel that is
-/// independent of them, and says `why` it does.
+/// Throws Error{input} if the model has a label-aware kernel. `work` ("bounds") names the operation that requires a
+/// label-independent kernel, `why` the reason.
 void require_label_free(const Model& model, std::string_view work, std::string_view why);
 
 }  // namespace widelimit

@@ -67,7 +67,7 @@ Fit fit_signs(const GramMatrix& k, const Matrix<double>& signs, const MachineOpt
   }
 }
 
-/// What a machine does with three or more classes.
+/// Returns the scheme of a machine with three or more classes.
 Scheme scheme_of(const MachineOptions& options) {
   if (is_svm(options.machine)) {
     const Scheme scheme = options.scheme.value_or(Scheme::one_vs_one);
@@ -163,7 +163,7 @@ FittedMachine train_classes(const GramMatrix& k, std::span<const Index> labels, 
   FittedMachine trained = train_outputs(k, labels, classes, options);
   if (options.probability && !own) {
     SvmOptions folds = svm_options(options);
-    folds.check_definite = false;  // the machine itself has shown it
+    folds.check_definite = false;  // already tested for the machine itself
     const bool fitted = trained.fit.summary.ending != Ending::not_positive_definite;
     trained.calibration = fitted ? calibrate(k, labels, classes, trained.scheme, folds, loss_of(options.machine))
                                  : std::vector<Sigmoid>(static_cast<std::size_t>(trained.fit.alpha.cols()));

@@ -17,11 +17,11 @@ void require_finite_numbers(const Range& numbers, std::string_view what) {
 }
 
 void check_shape(const Shape& shape) {
-  constexpr double largest = 0x1.0p40;  // in float, so that no product overflows
+  constexpr double largest = 0x1.0p40;  // in double, so that the product does not overflow
   const double size =
       static_cast<double>(shape.height) * static_cast<double>(shape.width) * static_cast<double>(shape.channels);
   if (std::min({shape.height, shape.width, shape.channels}) < 1 || size > largest) {
-    fail(Code::input, "the model's shape {}x{}x{} is impossible", shape.height, shape.width, shape.channels);
+    fail(Code::input, "the model's shape {}x{}x{} is invalid", shape.height, shape.width, shape.channels);
   }
 }
 
@@ -29,7 +29,8 @@ void check_outputs(const Model& model) {
   const auto classes = std::ssize(model.classes);
   const bool values = model.scheme == Scheme::values;
   const bool known = values ? classes == 0 : (model.scheme == Scheme::sign ? classes == 2 : classes > 2);
-  if (!known) fail(Code::input, "the model has {} classes, which '{}' cannot tell", classes, to_string(model.scheme));
+  if (!known)
+    fail(Code::input, "the model has {} classes, which scheme '{}' does not support", classes, to_string(model.scheme));
   const Index expected = values ? model.outputs() : output_count(model.scheme, classes);
   if (model.outputs() != expected) {
     fail(Code::input, "the model has {} outputs; {} of {} classes needs {}", model.outputs(), to_string(model.scheme),
@@ -47,7 +48,7 @@ void check_support(const Model& model) {
          to_string(model.shape), model.shape.size());
   }
   if (model.shape.nodes != std::holds_alternative<Graphs>(model.support)) {
-    fail(Code::input, "the model has the shape {}, and its support is {} graphs", to_string(model.shape),
+    fail(Code::input, "the model has the shape {}, but its support is {} graphs", to_string(model.shape),
          model.shape.nodes ? "no" : "of");
   }
   require_finite(model.support, "the support of the model");
@@ -61,7 +62,8 @@ void check_label_aware(const Model& model) {
   if (model.shape.nodes) fail(Code::input, "pair features do not take graphs");
   if (const PairBasis& basis = regression->basis;
       !basis.centre.empty() && std::ssize(basis.centre) != model.shape.size()) {
-    fail(Code::input, "the pair features of the model read {} values of {}", basis.centre.size(), model.shape.size());
+    fail(Code::input, "the pair features of the model take {} values, but samples have {}", basis.centre.size(),
+         model.shape.size());
   }
 }
 
@@ -76,10 +78,11 @@ void Model::validate() const {
     std::get<ClassicalKernel>(kernel).validate();
   }
   if (scaling && scaling->features() != shape.size()) {
-    fail(Code::input, "the model scales {} features of {}", scaling->features(), shape.size());
+    fail(Code::input, "the model scales {} features, but samples have {}", scaling->features(), shape.size());
   }
   if (!origin.layout.columns.empty() && origin.layout.features() != shape.size()) {
-    fail(Code::input, "the columns of the model make {} features of {}", origin.layout.features(), shape.size());
+    fail(Code::input, "the columns of the model have {} features, but samples have {}", origin.layout.features(),
+         shape.size());
   }
   if (!std::isfinite(lambda) || lambda < 0) fail(Code::input, "the model's λ = {} is not a number ≥ 0", lambda);
   if (!std::isfinite(epsilon) || epsilon < 0) fail(Code::input, "the model's ε = {} is not a number ≥ 0", epsilon);
@@ -92,13 +95,14 @@ void Model::validate() const {
     fail(Code::input, "the model has {} calibrations for {} outputs", calibration.size(), outputs());
   }
   if (posterior && (machine != Machine::ridge || has_bias)) {
-    fail(Code::input, "the model has a posterior, which only ridge without a bias has");
+    fail(Code::input, "the model has a posterior, which only ridge without a bias supports");
   }
   if (label_aware) check_label_aware(*this);
   require_finite_numbers(bias, "bias");
   require_finite_numbers(std::span(alpha.data(), static_cast<std::size_t>(alpha.rows() * alpha.cols())), "coefficient");
   for (const Sigmoid& c : calibration) {
-    if (!std::isfinite(c.slope) || !std::isfinite(c.offset)) fail(Code::input, "a calibration of the model is damaged");
+    if (!std::isfinite(c.slope) || !std::isfinite(c.offset))
+      fail(Code::input, "a calibration parameter of the model is not finite");
   }
   check_support(*this);
 }

@@ -16,71 +16,71 @@
 
 namespace widelimit {
 
-/// A fitted machine with everything that predictions on new samples need: g(x) = Σᵢ αᵢ K(x, xᵢ) + b over its support,
-/// the training samples with non-zero coefficients.
+/// A fitted machine with all data needed for predictions: g(x) = Σᵢ αᵢ K(x, xᵢ) + b over its support, the training
+/// samples with nonzero coefficients.
 struct Model {
   std::variant<Network, ClassicalKernel> kernel;
-  Kind kind = Kind::ntk;                                 ///< of a network: ntk or nngp
-  std::optional<LabelAware> label_aware = std::nullopt;  ///< added to the kernel, where present
+  Kind kind = Kind::ntk;                                 ///< for a network: ntk or nngp
+  std::optional<LabelAware> label_aware = std::nullopt;  ///< added to the kernel, if present
   Precision precision = Precision::f64;
-  Shape shape;                    ///< of a sample
-  bool channels_first = false;    ///< samples came channel by channel in their source; new ones are laid out the same
-  std::optional<Scaler> scaling;  ///< applied to new samples first, where present
+  Shape shape;                    ///< of one sample
+  bool channels_first = false;    ///< layout of images in their source, also expected of new samples
+  std::optional<Scaler> scaling;  ///< applied to new samples, if present
   Machine machine = Machine::svm;
   Scheme scheme = Scheme::values;
   std::vector<std::string> classes;  ///< names; empty for regression
   double lambda = 0;
-  double epsilon = 0;  ///< of support vector regression
+  double epsilon = 0;  ///< support vector regression only
   bool has_bias = false;
-  /// For ridge without a bias: the support is all training samples, so that K + λ/2·I gives the variance of the
-  /// Gaussian process whose posterior mean is the machine.
+  /// For ridge without bias: the support is all training samples, so that K + λ/2·I gives the variance of the Gaussian
+  /// process whose posterior mean is g.
   bool posterior = false;
   AnySamples support;                ///< rows after scaling
   Matrix<double> alpha;              ///< support × outputs
   std::vector<double> bias;          ///< one per output
-  std::vector<Sigmoid> calibration;  ///< of a support vector machine's outputs, one each, or none
-  DataOrigin origin;                 ///< how its samples were read and split, where that is known
-  std::string record;                ///< settings of the fit, JSON text
-  std::string version;               ///< of the program that made it
+  std::vector<Sigmoid> calibration;  ///< one per output of a calibrated SVM, else empty
+  DataOrigin origin;                 ///< how its samples were read and split, if known
+  std::string record;                ///< settings of the fit as JSON
+  std::string version;               ///< of the program that wrote it
 
   [[nodiscard]] Index outputs() const { return alpha.cols(); }
   [[nodiscard]] Index supports() const { return alpha.rows(); }
   [[nodiscard]] SampleView support_view() const { return {support, shape}; }
-  /// Error{input} for inconsistent, non-finite or unknown values.
+  /// Throws Error{input} for inconsistent, non-finite or unknown values.
   void validate() const;
 };
 
-/// A model with kernel, shape, classes, machine and outputs, λ, support and α of a fit. The caller adds precision,
-/// scaling and other settings. `posterior` keeps all samples.
+/// Returns a model with kernel, shape, classes, machine and outputs, λ, support and α of a fit. The caller sets
+/// precision, scaling and the other members. `posterior` keeps all samples.
 [[nodiscard]] Model fitted_model(std::variant<Network, ClassicalKernel> kernel, const Dataset& train,
                                  const FittedMachine& trained, double lambda, bool posterior = false);
 
-/// Takes bias, and support and α where a coefficient is not 0, from a fit to `train`, which is scaled already; all
-/// samples where the model has a posterior.
+/// Sets bias, support and α from a fit to `train`, which must be scaled already. Keeps samples with a nonzero
+/// coefficient, or all samples if the model has a posterior.
 void set_support(Model& model, const Fit& fit, const SampleView& train);
 
-/// A scaled copy of new samples, sparse where the support is. Error{input} where they have another shape than the
-/// model's, or entries that are not finite.
+/// Returns a scaled copy of new samples, sparse if the support is. Throws Error{input} if their shape does not match
+/// the model or entries are not finite.
 [[nodiscard]] Dataset scaled_samples(const Model& model, const SampleView& samples);
 
 struct PredictOptions {
-  std::size_t memory = std::size_t{256} << 20;  ///< bytes a strip of K(test, support) may take
-  std::optional<std::size_t> factor_memory;     ///< bytes that K + λ/2·I may take; default: the available memory
-  bool covariance = false;                      ///< of a posterior: the covariance between samples, too
-  /// Those that a label-aware kernel was fitted with, by the same names: a model remembers the names alone.
+  std::size_t memory = std::size_t{256} << 20;  ///< memory limit in bytes of a strip of K(test, support)
+  std::optional<std::size_t> factor_memory;     ///< memory limit in bytes of K + λ/2·I; default: the available memory
+  bool covariance = false;                      ///< posterior only: also the covariance between samples
+  /// Pair features that a label-aware kernel was fitted with, by the same names: a model stores only the names.
   const PairFunctions* pair_features = nullptr;
   Progress* progress = nullptr;
 };
 
-/// g on new samples, not scaled yet: test × outputs. Error{input} where they have another shape than the model's, or
-/// entries that are not finite, Error{usage} without the pair features that its kernel was fitted with.
-/// O(test·support) kernel entries, in strips of test samples.
+/// Returns g at new, unscaled samples: test × outputs. Throws Error{input} if their shape does not match the model or
+/// entries are not finite, Error{usage} without the pair features that its kernel was fitted with. O(test·support)
+/// kernel entries, in strips of test samples.
 [[nodiscard]] Matrix<double> predict_decisions(const Model& model, const SampleView& samples, const Engine& engine,
                                                const PredictOptions& options = {});
 
-/// Posterior mean and variance of a model with a posterior, without the noise. Factors the matrix of the support.
-/// Error{usage} where the model has no posterior.  O(support³/3 + test·support²), support² doubles; a covariance takes
-/// test·(support + test) more, all at once.
+/// Returns posterior mean and variance, without the noise. Factorises the matrix of the support. Throws Error{usage} if
+/// the model has no posterior. O(support³/3 + test·support²), support² doubles; a covariance takes test·(support +
+/// test) more and is computed in one piece.
 [[nodiscard]] Posterior predict_posterior(const Model& model, const SampleView& samples, const Engine& engine,
                                           const PredictOptions& options = {});
 

@@ -22,9 +22,9 @@ constexpr SealedFormat model_form{.name = "widelimit model",
                                   .key = "model",
                                   .article = "a model",
                                   .writer = "`widelimit fit` writes one"};
-/// Models whose support is dense are written as they always were.
+/// Format number of models with a dense support.
 constexpr int dense_format = 1;
-/// And those with a sparse support, or graphs.
+/// Format number of models with a sparse support or graphs.
 constexpr int sparse_format = 2;
 
 constexpr const char* support_columns = "support_columns";
@@ -34,14 +34,14 @@ constexpr const char* support_edges = "support_edges";
 constexpr const char* support_neighbours = "support_neighbours";
 constexpr const char* directions_name = "label_aware_directions";
 
-/// What the support of a model is, by the arrays of its file.
+/// Type of the support, determined by the arrays of the file.
 enum class Support : std::uint8_t { dense, sparse, graphs };
 Support support_of(const ArrayFile& file) {
   if (file.arrays.contains(support_nodes)) return Support::graphs;
   return file.arrays.contains(support_columns) ? Support::sparse : Support::dense;
 }
 
-/// In the order in which the checksum takes them.
+/// Returns the array names in the order of the checksum.
 std::vector<std::string> array_names(Support support, bool directions) {
   std::vector<std::string> names{"support", "alpha", "bias", "shift", "scale", "calibration"};
   if (support == Support::sparse) names.insert(names.end(), {support_columns, support_offsets});
@@ -50,10 +50,10 @@ std::vector<std::string> array_names(Support support, bool directions) {
   return names;
 }
 
-/// Scalings that have no numbers of their own for each column, of which sparse samples have many.
+/// Scalings without per-column parameters; sparse samples have many columns.
 bool scales_rows(Scaling scaling) { return scaling == Scaling::unit || scaling == Scaling::byte; }
 
-/// The numbers of a model as arrays of a file; borrows them.
+/// The numeric data of a model as arrays of a file; borrows them.
 class ModelArrays {
  public:
   explicit ModelArrays(const Model& model) {
@@ -167,7 +167,7 @@ void describe(Model& model, const Description& json) {
   model.record = json.at("record").get<std::string>();
 }
 
-/// Integers, which a file gives back as doubles.
+/// Reads integers, which are stored as doubles.
 template <typename Integer>
 std::vector<Integer> take_places(SealedFile& arrays, const char* name) {
   const std::vector<double> numbers = arrays.take_column(name);
@@ -175,7 +175,7 @@ std::vector<Integer> take_places(SealedFile& arrays, const char* name) {
   places.reserve(numbers.size());
   for (const double number : numbers) {
     if (!(number >= 0 && number <= static_cast<double>(std::numeric_limits<Integer>::max()))) {
-      fail(Code::input, "array '{}' holds {}, which is no place", name, number);
+      fail(Code::input, "array '{}' holds {}, which is not a valid index", name, number);
     }
     places.push_back(static_cast<Integer>(number));
   }
@@ -217,14 +217,14 @@ void fill(Model& model, const Description& json, SealedFile& arrays, Support sup
     const Scaling scaling = parse_scaling(json.at("scaling").get<std::string>());
     if (support == Support::sparse && scales_rows(scaling)) {
       const double bytes = 2 * sizeof(double) * static_cast<double>(model.shape.size());
-      require_memory(bytes, std::nullopt, "the scaling of this model", "use a machine with more");
+      require_memory(bytes, std::nullopt, "the scaling of this model", "use a computer with more memory");
       shift.assign(usize(model.shape.size()), 0.0);
       scale.assign(usize(model.shape.size()), 1.0);
     }
     model.scaling.emplace(scaling, std::move(shift), std::move(scale));
   }
   const Matrix<double> calibration = arrays.take_doubles("calibration");
-  if (calibration.cols() != 2) fail(Code::input, "a calibration has {} numbers instead of two", calibration.cols());
+  if (calibration.cols() != 2) fail(Code::input, "a calibration has {} parameters instead of two", calibration.cols());
   for (Index i = 0; i < calibration.rows(); ++i) {
     model.calibration.push_back({calibration(i, 0), calibration(i, 1)});
   }
@@ -237,7 +237,7 @@ Model checked_model(ArrayFile file, const std::string& source) {
     const bool directions = file.arrays.contains(directions_name);
     SealedFile sealed(std::move(file), model_form, array_names(support, directions));
     describe(model, sealed.description());
-    if (model.shape.nodes != (support == Support::graphs)) fail(Code::input, "its support is not what its shape says");
+    if (model.shape.nodes != (support == Support::graphs)) fail(Code::input, "its support does not match its shape");
     fill(model, sealed.description(), sealed, support);
     if (sealed.description().contains("label_aware")) {
       model.label_aware = parse_label_aware(sealed.description().at("label_aware"),

@@ -19,11 +19,10 @@ namespace widelimit {
 
 namespace {
 
-/// Samples up to which a second Gram matrix, sorted by class, is worth its memory.
+/// Largest number of samples for which a second Gram matrix, sorted by class, is worth its memory.
 constexpr Index most_sorted = 16'384;
 
-/// Replaces the samples of each class by their places when the classes stand one after the other, and returns which
-/// sample stands where.
+/// Replaces sample indices by their positions after sorting by class, and returns the permutation.
 std::vector<Index> sort_by_class(std::vector<std::vector<Index>>& members) {
   std::vector<Index> order;
   for (std::vector<Index>& samples : members) {
@@ -41,8 +40,8 @@ std::vector<double> reordered(std::span<const double> weights, std::span<const I
   return result;
 }
 
-/// One output for each problem; order[i] is the sample that row i of the Gram matrix belongs to. Several problems share
-/// one copy of a matrix that the host may not look at, as on a device, where there is room for it.
+/// Solves all problems, one output each; order[i] is the sample of row i of the Gram matrix. If the matrix is not in
+/// host memory, e.g. on a device, several problems share one host copy if it fits into memory.
 SparseMachines solve_all(const GramMatrix& gram, std::span<const Index> order,
                          const std::vector<BinaryProblem>& problems, std::span<const double> lambdas,
                          const SvmOptions& options, SvmLoss loss) {
@@ -86,7 +85,8 @@ void check_input(const GramMatrix& k, std::span<const Index> labels, std::span<c
   if (loss != SvmLoss::hard) check_bounds(lambdas, options.weights);
 }
 
-/// Principal submatrices of a semi-definite matrix are semi-definite: one test serves all problems and all λ.
+/// Returns failed machines if K is not positive semi-definite. Principal submatrices of a semi-definite matrix are
+/// semi-definite, so one test covers all problems and all λ.
 std::optional<SparseMachines> refused(const GramMatrix& k, Index outputs, std::size_t lambdas,
                                       const SvmOptions& options) {
   const auto begin = Clock::now();
@@ -97,7 +97,7 @@ std::optional<SparseMachines> refused(const GramMatrix& k, Index outputs, std::s
   return machines;
 }
 
-/// One for each pair (0, 1), (0, 2), … (1, 2), …: to the first where its decision is above 0.
+/// Counts one vote per pair (0, 1), (0, 2), … (1, 2), …: for the first class if the decision is positive.
 void count_votes(const double* g, std::span<Index> votes) {
   std::fill(votes.begin(), votes.end(), Index{0});
   const std::size_t classes = votes.size();
@@ -112,7 +112,7 @@ void count_votes(const double* g, std::span<Index> votes) {
   }
 }
 
-/// Of all pairs with a class, those counted for it that it is the first of, against it the others.
+/// Sum of the decisions in favour of class `of`: added if it is the first of the pair, subtracted if it is the second.
 double sum_of_decisions(const double* g, Index of, Index classes) {
   double sum = 0;
   for (Index c = 0; c < classes; ++c) {
@@ -139,8 +139,8 @@ SparseMachines one_vs_one_machines(const GramMatrix& k, std::span<const Index> l
   if (classes == 2 || std::ssize(labels) > most_sorted) {
     return solve_all(k, order, pair_problems(members, weights), lambdas, options, loss);
   }
-  // With the samples class by class the columns of a pair are two pieces of a row; a pair of ten classes otherwise
-  // reads five times what it needs.
+  // If samples are sorted by class, the columns of a pair are two contiguous pieces of a row; otherwise a pair of ten
+  // classes reads five times as much as needed.
   order = sort_by_class(members);
   weights = reordered(options.weights, order);
   return solve_all(k.part(order), order, pair_problems(members, weights), lambdas, options, loss);

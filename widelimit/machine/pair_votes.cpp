@@ -1,5 +1,5 @@
-// Votes of one-vs-one machines at new points, without the matrix of their decisions: for 100 classes, 800 points and
-// 7 values of λ that has 28 million entries, and a point needs 100 sums of them.
+// Votes of one-vs-one machines at new points, without the matrix of decisions: for 100 classes, 800 points and 7 values
+// of λ it has 28 million entries, but a point needs only 100 sums of them.
 
 #include "widelimit/base/error.hpp"
 #include "widelimit/machine/multiclass.hpp"
@@ -11,7 +11,7 @@ namespace widelimit {
 
 namespace {
 
-/// Votes and sums of decisions of each class at the points of a strip.
+/// Votes and sums of decisions per class at the points of a strip.
 class StripTally {
  public:
   explicit StripTally(Index classes) : classes_(classes), numbers_(usize(2 * classes * host::strip_points)) {}
@@ -21,7 +21,7 @@ class StripTally {
     double* votes = numbers_.data() + 2 * c * host::strip_points;
     return {votes, votes + host::strip_points};
   }
-  /// As `vote` has it, at all points.
+  /// Selects the class at all points, by the rule of `vote`.
   void elect(Scheme scheme, Index* elected) const {
     host::elect(numbers_.data(), classes_, scheme != Scheme::one_vs_one_first, elected);
   }
@@ -31,7 +31,7 @@ class StripTally {
   std::vector<double> numbers_;
 };
 
-/// Whether some output has another solution there than at the λ before.
+/// For each λ, whether some output has a different solution than at the previous λ.
 std::vector<bool> changes_of(const SparseMachines& machines) {
   std::vector<bool> changes(machines.lambdas());
   for (std::size_t p = 0; p < machines.outputs(); ++p) {
@@ -40,7 +40,7 @@ std::vector<bool> changes_of(const SparseMachines& machines) {
   return changes;
 }
 
-/// Counts the decisions of all pairs at the points of a strip, for each λ that changes something.
+/// Counts the decisions of all pairs at the points of a strip, for each λ at which a solution changes.
 void count_pairs(const SparseMachines& machines, const std::vector<bool>& changes, Index classes, const double* strip,
                  std::vector<StripTally>& tallies) {
   std::array<double, usize(host::strip_points)> decisions;
@@ -66,7 +66,7 @@ std::vector<std::vector<std::vector<Index>>> vote(const SparseMachines& machines
                                                   const EngineMatrix& test_by_train, std::span<const Scheme> schemes,
                                                   const Engine& engine) {
   if (test_by_train.cols() != machines.samples()) {
-    fail(Code::input, "K(test, train) has {} columns, the machines {} training samples", test_by_train.cols(),
+    fail(Code::input, "K(test, train) has {} columns, but the machines have {} training samples", test_by_train.cols(),
          machines.samples());
   }
   if (const Index pairs = output_count(Scheme::one_vs_one, classes); pairs != static_cast<Index>(machines.outputs())) {

@@ -9,42 +9,42 @@
 
 namespace widelimit {
 
-/// What is true of all samples: classes 0 … classes − 1, or numbers.
+/// Targets of all samples: classes 0 … classes − 1, or numbers.
 struct Truth {
-  std::span<const Index> labels;  ///< empty where numbers are learned
+  std::span<const Index> labels;  ///< empty for numeric targets
   std::span<const double> targets;
 
   [[nodiscard]] bool classes() const { return !labels.empty(); }
   [[nodiscard]] Index samples() const { return classes() ? std::ssize(labels) : std::ssize(targets); }
 };
 
-/// What a machine says of some samples.
+/// Predictions of a machine for some samples.
 struct Told {
   std::vector<Index> classes;
-  std::vector<double> values;  ///< instead, where it learned numbers
+  std::vector<double> values;  ///< instead, for numeric targets
 };
 
-/// Loss of each of `rows`: 1 where another class is told, else 0; or (y − g)².
+/// Returns the loss of each of `rows`: the 0-1 loss of the class, or (y − g)².
 [[nodiscard]] std::vector<double> losses_of(const Truth& truth, const Told& told, std::span<const Index> rows);
-/// Their sum, each times its weight. Weights of all samples; none means 1.
+/// Returns the weighted sum of these losses. `weights` are those of all samples; empty means 1.
 [[nodiscard]] double sum_of_errors(const Truth& truth, const Told& told, std::span<const Index> rows,
                                    std::span<const double> weights);
 
-/// What a machine learns from a part of the samples, such as the training rows of a fold. A part may have fewer classes
-/// than all samples: its machines know those, and tell them by their numbers among all.
+/// A learning task on a subset of the samples, such as the training rows of a fold. A subset may lack some classes: its
+/// machines are fitted to those present, and predictions are mapped back to the class numbers of all samples.
 class PartTask {
  public:
   /// `machine` has the weights of all samples and all classes.
   PartTask(const Truth& truth, std::span<const Index> rows, const MachineOptions& machine);
 
-  /// Of this part alone. Borrows its weights.
+  /// Returns the options for this subset. They refer to the weights of this object.
   [[nodiscard]] MachineOptions machine(double lambda) const;
-  /// By the Gram matrix of the part.
+  /// Fits the machine to the Gram matrix of the subset.
   [[nodiscard]] FittedMachine fit(const GramMatrix& k, double lambda) const;
-  /// What the decisions of its machine on any samples say.
+  /// Converts decisions of the fitted machine on any samples to predictions.
   [[nodiscard]] Told told(const FittedMachine& fitted, const Matrix<double>& decisions) const;
 
-  /// Labels and classes of the part; none where numbers are learned.
+  /// Labels and classes of the subset; empty for numeric targets.
   [[nodiscard]] const PresentClasses& present() const { return present_; }
   [[nodiscard]] const std::vector<double>& targets() const { return targets_; }
 

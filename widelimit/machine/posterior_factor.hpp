@@ -8,15 +8,16 @@
 
 namespace widelimit {
 
-/// U of K + λ/2·I = UᵀU over the support of a model: computed by the first prediction of its posterior and kept for
-/// those that follow, support² doubles as long as the object lives. The model must stay the same meanwhile. Several
-/// threads may predict at once: one factors, the others wait for it.
+/// Cached factor U of K + λ/2·I = UᵀU over the support of a model: computed by the first posterior prediction and
+/// reused by later ones; takes support² doubles. The model must not change in the meantime. Thread-safe: one thread
+/// factorises while the others wait.
 class PosteriorFactor {
  public:
-  /// On this engine; factored again where the last one had another name. Error{resource} where there is no room, and
-  /// Error{numerical} where there is no factor: then the next call tries again.
+  /// Returns the factor on this engine; refactorises if the engine name differs from the last call. Throws
+  /// Error{resource} if it does not fit into memory, Error{numerical} if the matrix is not positive definite; the next
+  /// call then tries again.
   [[nodiscard]] EngineMatrix of(const Model& model, const Engine& engine, const PredictOptions& options);
-  /// How often it was computed.
+  /// Number of factorisations.
   [[nodiscard]] Index factorisations() const { return factorisations_; }
 
  private:
@@ -26,7 +27,7 @@ class PosteriorFactor {
   Index factorisations_ = 0;
 };
 
-/// predict_posterior that factors the matrix of the support once for many calls.
+/// Same as predict_posterior, but factorises the matrix of the support once for many calls.
 [[nodiscard]] Posterior predict_posterior(const Model& model, const SampleView& samples, const Engine& engine,
                                           PosteriorFactor& factor, const PredictOptions& options = {});
 

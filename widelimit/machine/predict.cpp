@@ -15,7 +15,7 @@ namespace widelimit {
 
 namespace {
 
-/// What a strip of samples reports, as a part of all of them.
+/// Progress adapter: converts the progress of a strip of samples to a fraction of all samples.
 class StripProgress : public Progress {
  public:
   StripProgress(Progress* whole, Index total) : whole_(whole), total_(total) {}
@@ -37,8 +37,8 @@ class StripProgress : public Progress {
   Index count_ = 0;
 };
 
-/// Networks that read no positions, and classical kernels, see an image as a vector; of two images the values must
-/// still lie in the same order.
+/// Non-spatial networks and classical kernels treat an image as a vector; if both shapes are images, they must still be
+/// equal, since the order of values depends on the shape.
 void check_shape(const Model& model, const SampleView& samples) {
   const auto* network = std::get_if<Network>(&model.kernel);
   const bool spatial = network != nullptr && is_spatial(*network);
@@ -50,14 +50,14 @@ void check_shape(const Model& model, const SampleView& samples) {
   }
 }
 
-/// Samples of their own as those that support the model are: all of them sparse, or dense.
+/// Returns a copy of the samples in the storage format of the support: sparse or dense.
 AnySamples copy_like(const SampleView& support, const SampleView& samples) {
   const SparseView* sparse = samples.sparse();
   if ((support.sparse() != nullptr) == (sparse != nullptr)) return copy_of(samples);
   return sparse != nullptr ? AnySamples(dense_copy(*sparse)) : AnySamples(sparse_copy(samples));
 }
 
-/// Rows begin … begin + count, scaled.
+/// Returns the scaled rows begin … begin + count.
 Dataset strip_of(const Model& model, const SampleView& samples, Index begin, Index count) {
   Dataset strip;
   strip.name = "samples";
@@ -86,7 +86,7 @@ AnyMatrix kernel_rows(const Model& model, const SampleView& strip, const Engine&
   return rows;
 }
 
-/// visit(first sample, K(strip, support), strip) for strips of samples that fit into the memory allowed.
+/// Calls visit(first sample, K(strip, support), strip) for strips of samples that fit into the memory limit.
 template <typename Visit>
 void each_strip(const Model& model, const SampleView& samples, const Engine& engine, const PredictOptions& options,
                 const Visit& visit) {
@@ -118,7 +118,7 @@ void write_decisions(const Fit& fit, const AnyView& k, const Engine& engine, Ind
   std::copy_n(part.data(), part.rows() * part.cols(), g.view().row(begin));
 }
 
-/// K(x, x) of each sample of a strip.
+/// Returns K(x, x) of each sample of a strip.
 std::vector<double> own_kernels(const Model& model, const SampleView& strip, const Engine& engine) {
   if (const auto* network = std::get_if<Network>(&model.kernel)) {
     const Matrix<double> both = diagonal(*network, strip, engine, model.precision).values;
@@ -135,7 +135,7 @@ std::vector<double> own_kernels(const Model& model, const SampleView& strip, con
   return values;
 }
 
-/// K of samples with themselves.
+/// Returns the Gram matrix of the samples.
 AnyMatrix own_gram(const Model& model, const SampleView& samples, const Engine& engine, Progress* progress) {
   if (const auto* classical = std::get_if<ClassicalKernel>(&model.kernel)) {
     return classical_gram(*classical, samples, std::nullopt, model.precision, engine, progress);
@@ -145,11 +145,11 @@ AnyMatrix own_gram(const Model& model, const SampleView& samples, const Engine& 
   return model.kind == Kind::ntk ? std::move(whole.ntk) : std::move(whole.nngp);
 }
 
-/// U of K + λ/2·I = UᵀU over the support.
+/// Returns U of K + λ/2·I = UᵀU over the support.
 EngineMatrix posterior_factor(const Model& model, const Engine& engine, const PredictOptions& options) {
   const auto n = static_cast<double>(model.supports());
   require_memory(2 * sizeof(double) * n * n, options.factor_memory, "the variance of this model",
-                 "predict by a model that was fitted without its posterior, or allow more");
+                 "use a model fitted without posterior, or allow more memory");
   const AnyMatrix k = own_gram(model, model.support_view(), engine, options.progress);
   Cholesky cholesky({{view_of(k), engine}, {}, model.lambda / 2}, FactorPrecision::f64, options.progress);
   if (cholesky.failed_minor() != 0) {
@@ -158,12 +158,13 @@ EngineMatrix posterior_factor(const Model& model, const Engine& engine, const Pr
   return cholesky.factor();
 }
 
-/// Mean, variance and covariance of all samples at once.
+/// Returns mean, variance and covariance of all samples in one piece.
 Posterior joint_posterior(const Model& model, const SampleView& samples, const EngineMatrix& factor,
                           const Engine& engine, const PredictOptions& options) {
   const auto tests = static_cast<double>(samples.count());
   require_memory(sizeof(double) * tests * (2 * static_cast<double>(model.supports()) + 2 * tests),
-                 options.factor_memory, "the covariance of these samples", "predict fewer samples, or allow more");
+                 options.factor_memory, "the covariance of these samples",
+                 "predict fewer samples, or allow more memory");
   const Dataset scaled = strip_of(model, samples, 0, samples.count());
   const AnyMatrix cross = kernel_rows(model, scaled.view(), engine, options.pair_features, options.progress);
   const AnyMatrix own = own_gram(model, scaled.view(), engine, options.progress);
@@ -185,7 +186,7 @@ EngineMatrix PosteriorFactor::of(const Model& model, const Engine& engine, const
   std::unique_lock lock(guard_, std::defer_lock);
   while (!lock.try_lock_for(progress_interval)) interruption_point();
   if (!factor_ || engine_ != engine.name()) {
-    factor_.reset();  // never two at once
+    factor_.reset();  // at most one factor in memory
     factor_ = posterior_factor(model, engine, options);
     engine_ = engine.name();
     ++factorisations_;
@@ -216,7 +217,7 @@ Posterior predict_posterior(const Model& model, const SampleView& samples, const
                             const PredictOptions& options) {
   const Interruptible interruptible(options.progress);
   model.validate();
-  if (!model.posterior) fail(Code::usage, "the model has no posterior; fit ridge with one");
+  if (!model.posterior) fail(Code::usage, "the model has no posterior; fit ridge with a posterior");
   check_shape(model, samples);
   const Fit fit = fit_of(model);
   const EngineMatrix factor = kept.of(model, engine, options);

@@ -6,8 +6,8 @@
 
 namespace widelimit {
 
-/// The classes that occur among some labels, and the labels by their places there: a part of the data may have fewer
-/// classes than all of it.
+/// The classes that occur in some labels, and the labels as indices into them: a subset of the data may lack some
+/// classes.
 struct PresentClasses {
   std::vector<Index> classes;  ///< ascending
   std::vector<Index> labels;

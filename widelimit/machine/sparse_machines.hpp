@@ -9,20 +9,20 @@
 
 namespace widelimit {
 
-/// Machines of several outputs, one for each λ of a path, by their coefficients that are not 0. In one-vs-one of k
-/// classes these are one in k/2; and as λ falls the solution of a pair that can be separated changes no more, so that
-/// λ after λ shares it.
+/// Sparse coefficients of multi-output machines, one for each λ of a path. In one-vs-one with k classes, only a
+/// fraction 2/k of the coefficients is nonzero; and as λ decreases, the solution of a separable pair stops changing, so
+/// that consecutive λ share it.
 class SparseMachines {
  public:
-  /// An output from one λ on, until its next stage.
+  /// Solution of an output, valid from λ number `from` until the next stage.
   struct Stage {
     std::size_t from = 0;
-    std::size_t begin = 0;  ///< of its coefficients
+    std::size_t begin = 0;  ///< range of its coefficients
     std::size_t end = 0;
     double bias = 0;
   };
 
-  /// All coefficients are 0 until they are set.
+  /// All coefficients are initially 0.
   SparseMachines(Index samples, std::size_t outputs, std::size_t lambdas);
 
   [[nodiscard]] Index samples() const { return samples_; }
@@ -31,19 +31,19 @@ class SparseMachines {
   [[nodiscard]] Summary& summary(std::size_t lambda) { return summaries_[lambda]; }
   [[nodiscard]] const Summary& summary(std::size_t lambda) const { return summaries_[lambda]; }
 
-  /// Coefficient i of a solution is that of samples[i]. Several outputs may be set at a time.
+  /// Sets the path of one output; coefficient i of a solution belongs to samples[i]. Thread-safe for different outputs.
   void set(std::size_t output, std::span<const Index> samples, const SvmPath& path);
-  /// All coefficients of that λ become 0.
+  /// Sets all coefficients of that λ to 0.
   void clear(std::size_t lambda);
 
-  /// Of an output, in the order of the λ; the first is from 0.
+  /// Returns the stages of an output in the order of λ; the first starts at 0.
   [[nodiscard]] std::span<const Stage> stages(std::size_t output) const { return outputs_[output].stages; }
-  /// In the order of `samples` in set.
+  /// Returns coefficients in the order of `samples` in set.
   [[nodiscard]] std::span<const host::Weighted> coefficients(std::size_t output, const Stage& stage) const {
     return std::span(outputs_[output].coefficients).subspan(stage.begin, stage.end - stage.begin);
   }
 
-  /// One for each λ.
+  /// Returns a dense fit for each λ.
   [[nodiscard]] std::vector<Fit> fits(const Engine& engine) const;
 
  private:

@@ -42,7 +42,7 @@ Summary combined(std::span<const Summary> parts) {
   if (parts.empty()) return {};
   Summary whole = parts.front();
   for (const Summary& part : parts.subspan(1)) {
-    // Endings are listed from the best to the worst.
+    // Endings are ordered from best to worst.
     if (part.ending > whole.ending) {
       whole.ending = part.ending;
       whole.message = part.message;

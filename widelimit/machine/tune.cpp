@@ -22,7 +22,7 @@ void check(const GramMatrix& k, Index samples, std::span<const Index> labels, co
   if (k.samples() != samples) fail(Code::input, "K has {} rows for {} samples", k.samples(), samples);
   check_pair_functions(options.label_aware, options.pair_features);
   if (options.label_aware) options.label_aware->validate();
-  if (options.lambdas.empty()) fail(Code::input, "there is no λ to try");
+  if (options.lambdas.empty()) fail(Code::input, "there is no λ; give at least one");
   for (const double lambda : options.lambdas) {
     if (!std::isfinite(lambda) || lambda <= 0) fail(Code::input, "λ = {} is not a positive number", lambda);
   }
@@ -33,15 +33,15 @@ void check(const GramMatrix& k, Index samples, std::span<const Index> labels, co
   }
 }
 
-/// Whether λ changes nothing: these machines have none.
+/// Whether the machine has no λ.
 bool without_lambda(Machine machine) { return machine == Machine::regression || machine == Machine::hard_svm; }
 
 std::vector<double> lambdas_of(const TuneOptions& options) {
   return without_lambda(options.machine.machine) ? std::vector<double>{options.lambdas.front()} : options.lambdas;
 }
 
-/// On the training samples Kα + b is y − λ/2·α/w, since (K + λ/2·W⁻¹)α = y − b: no product with K. Weights must be
-/// positive. [docs/theory/machines.md]
+/// Returns the predictions on the training samples without a product with K: Kα + b = y − λ/2·α/w, since (K + λ/2·W⁻¹)α
+/// = y − b. Weights must be positive. [docs/theory/machines.md]
 Matrix<double> fitted_by_ridge(MatrixView<const double> targets, const RidgePoint& point,
                                std::span<const double> weights) {
   Matrix<double> g(targets.rows, targets.cols, Content::unset);
@@ -70,7 +70,7 @@ std::vector<TunePoint> ridge_points(const GramMatrix& k, MatrixView<const double
   return points;
 }
 
-/// Points that no fit has an answer for; `message` says why.
+/// Returns points without a solution; `message` gives the reason.
 std::vector<TunePoint> unsolved_points(const TuneOptions& options, const std::string& message) {
   std::vector<TunePoint> points;
   for (const double lambda : lambdas_of(options)) {
@@ -79,7 +79,8 @@ std::vector<TunePoint> unsolved_points(const TuneOptions& options, const std::st
   return points;
 }
 
-/// Why no fold can be fitted: a part of a semi-definite matrix is one, so that one test serves all.
+/// Returns why no fold can be fitted, if K is not positive semi-definite. Principal submatrices of a semi-definite
+/// matrix are semi-definite, so one test covers all folds.
 std::optional<std::string> indefinite(const GramMatrix& k, const MachineOptions& machine) {
   if (!machine.check_definite || machine.machine == Machine::regression) return std::nullopt;
   k.check();
@@ -87,20 +88,20 @@ std::optional<std::string> indefinite(const GramMatrix& k, const MachineOptions&
   return diagonal_cure(k, machine.progress);
 }
 
-/// Sum of the weights of some samples; none means 1.
+/// Returns the sum of the weights of some samples; empty weights mean 1.
 double sum_of_weights(std::span<const double> weights, std::span<const Index> samples) {
   if (weights.empty()) return static_cast<double>(samples.size());
   return std::accumulate(samples.begin(), samples.end(), 0.0,
                          [&](double sum, Index i) { return sum + weights[usize(i)]; });
 }
 
-/// The kernels of a fold.
+/// Kernels of a fold.
 struct FoldKernels {
   GramMatrix square;
-  EngineMatrix rectangle;  ///< those left out with those trained on
-  double shift = 0;        ///< of the diagonal of `square`, which decisions leave out
+  EngineMatrix rectangle;  ///< held-out × training samples
+  double shift = 0;        ///< shift of the diagonal of `square`, excluded from decisions
 
-  /// Decisions of a machine on the samples it was fitted to.
+  /// Returns the decisions of a machine on its training samples.
   [[nodiscard]] Matrix<double> fitted(const Fit& fit) const {
     Matrix<double> g = decision(fit, square.matrix(), square.engine());
     for (Index i = 0; shift != 0 && i < g.rows(); ++i) {
@@ -110,7 +111,7 @@ struct FoldKernels {
   }
 };
 
-/// Rows and columns of K; label-aware where asked for, by the labels of the samples that the fold trains on alone.
+/// Returns rows and columns of K; with a label-aware kernel, built from the labels of the training samples of the fold.
 FoldKernels fold_kernels(const GramMatrix& k, const SplitRows& fold, std::span<const Index> labels,
                          const TuneOptions& options) {
   EngineMatrix rectangle = k.algebra().gather(k.matrix(), fold.test, fold.train);
@@ -131,8 +132,8 @@ FoldKernels fold_kernels(const GramMatrix& k, const SplitRows& fold, std::span<c
   return {GramMatrix(std::move(square), k.engine()), std::move(rectangle), made.repair.shift};
 }
 
-/// Adds what one fold shows to the points, each sample counted by its share of all weights, or of those of a given
-/// fold. `weights` are those of the samples in errors, with those of their classes.
+/// Computes the points by cross-validation. Each sample contributes its weight divided by the sum of all weights or,
+/// with given folds, by that of its fold. `weights` are the sample weights in errors, including class weights.
 std::vector<TunePoint> by_folds(const GramMatrix& k, const Truth& truth, std::span<const double> weights,
                                 const TuneOptions& options) {
   std::vector<TunePoint> points;
