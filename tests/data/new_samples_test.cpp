@@ -149,7 +149,7 @@ TEST_F(NewSamplesOf, LabelsSpeakTheModelsLanguage) {
   const DataRequest request = of(put("a.csv", "1,20\n2,7\n3,20\n").string());
   EXPECT_EQ(load_new_samples(request, {}, {"5", "7", "20"}).data.labels, (std::vector<Index>{2, 1, 2}));
   EXPECT_EQ(load_new_samples(request, {}, {}).data.targets, (std::vector<double>{20, 7, 20}));
-  expect_error(Code::input, {"'20'", "choose among"}, [&] { (void)load_new_samples(request, {}, {"5", "7"}); });
+  expect_error(Code::input, {"'20'", "select some"}, [&] { (void)load_new_samples(request, {}, {"5", "7"}); });
 }
 
 }  // namespace

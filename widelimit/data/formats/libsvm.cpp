@@ -20,7 +20,7 @@ struct Entry {
   double value;
 };
 
-/// Rows, columns and numbers, found before anything is allocated for them.
+/// Size of the data, measured before anything is allocated.
 struct Extent {
   Index rows = 0;
   Index columns = 0;
@@ -55,7 +55,7 @@ Entry parse_entry(std::string_view token, std::size_t line, const std::string& s
   return {column - 1, *value};
 }
 
-/// visit(line without its comment, its number) for lines that hold a sample.
+/// Calls visit(line without comment, line number, end position) for every line that holds a sample.
 template <typename Visit>
 void each_sample(std::string_view text, const Visit& visit) {
   std::size_t line = 0;
@@ -69,7 +69,7 @@ void each_sample(std::string_view text, const Visit& visit) {
   }
 }
 
-/// Indices ascend, so that the last one of a line is its largest.
+/// Indices ascend, so the last index of a line is its largest.
 Extent measure(std::string_view text, const std::string& source) {
   Extent extent;
   each_sample(text, [&](std::string_view sample, std::size_t line, std::size_t) {
@@ -84,7 +84,7 @@ Extent measure(std::string_view text, const std::string& source) {
   return extent;
 }
 
-/// Calls put(entry) for the entries of a line, and returns its label.
+/// Calls put(entry) for every entry of a line, and returns its label.
 template <typename Put>
 std::string parse_sample(std::string_view text, std::size_t line, Index columns, const std::string& source,
                          const Put& put) {
@@ -97,7 +97,7 @@ std::string parse_sample(std::string_view text, std::size_t line, Index columns,
   for (auto token = next_token(text); !token.empty(); token = next_token(text)) {
     const Entry entry = parse_entry(token, line, source);
     if (entry.column <= previous || entry.column >= columns) {
-      fail(Code::input, "{}, line {}: index {} does not ascend", source, line, entry.column + 1);
+      fail(Code::input, "{}, line {}: index {} is not in ascending order", source, line, entry.column + 1);
     }
     previous = entry.column;
     put(entry);
@@ -105,7 +105,7 @@ std::string parse_sample(std::string_view text, std::size_t line, Index columns,
   return std::string(label);
 }
 
-/// Samples as they are read, line by line.
+/// Builds a dense matrix row by row; CompressedRows below builds a sparse one.
 class DenseRows {
  public:
   explicit DenseRows(const Extent& extent) : matrix_(extent.rows, extent.columns) {}
@@ -141,7 +141,7 @@ class CompressedRows {
   std::vector<double> values_;
 };
 
-/// Bytes that samples take.
+/// Memory of the samples in bytes.
 double dense_bytes(const Extent& extent) {
   return sizeof(double) * static_cast<double>(extent.rows) * static_cast<double>(extent.columns);
 }
@@ -150,7 +150,7 @@ double sparse_bytes(const Extent& extent) {
          sizeof(std::int64_t) * (static_cast<double>(extent.rows) + 1);
 }
 
-/// Labels of all lines; their entries go to `rows`.
+/// Returns the labels of all lines and stores their entries in `rows`.
 template <typename Rows>
 std::vector<std::string> read_rows(std::string_view text, const Extent& extent, const ReadOptions& options,
                                    Rows& rows) {
@@ -180,7 +180,7 @@ Dataset parse_libsvm(std::string_view text, const ReadOptions& options) {
   extent.columns = std::max(extent.columns, options.least_features);
   if (extent.rows == 0) fail(Code::input, "{}: no samples", options.source);
   if (extent.columns == 0) {
-    // Where something stands after a label, that is the fault.
+    // If a line has text after the label, that text is malformed: reports it first.
     each_sample(text, [&](std::string_view sample, std::size_t line, std::size_t) {
       (void)parse_sample(sample, line, 0, options.source, [](const Entry&) {});
     });

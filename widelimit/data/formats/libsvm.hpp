@@ -6,14 +6,14 @@
 
 namespace widelimit {
 
-/// LIBSVM's text: `label index:value index:value …` a line, indices from 1 and ascending, what is not written is
-/// zero, `#` starts a comment. Small sets and those with many numbers are held dense, large ones with few sparse:
-/// held_sparse says which. Error{input} with line for anything malformed.
+/// Parses LIBSVM text: `label index:value index:value …` per line, with ascending indices from 1; omitted values are
+/// zero, `#` starts a comment. held_sparse decides whether the samples are dense or sparse. Throws Error{input} with
+/// the line for malformed text.
 [[nodiscard]] Dataset parse_libsvm(std::string_view text, const ReadOptions& options = {});
-/// Whether so many numbers, of rows × columns, are held sparse: where dense they would take more than 64 MiB, and more
-/// than ten times as much as sparse. Products of denser rows are faster dense, and everything takes dense samples.
+/// Returns whether `stored` entries of a rows × columns matrix are held sparse: if the dense matrix takes more than 64
+/// MiB, and more than ten times the memory of the sparse one. Otherwise dense products are faster.
 [[nodiscard]] bool held_sparse(Index stored, Index rows, Index columns);
-/// Plain or gz.
+/// Reads a plain or gz file.
 [[nodiscard]] Dataset read_libsvm(const std::filesystem::path& path, const ReadOptions& options = {});
 
 }  // namespace widelimit

@@ -22,17 +22,17 @@ namespace widelimit {
 
 namespace {
 
-/// What an NPY file says of the numbers that follow.
+/// Parsed header of an NPY file.
 struct NpyHeader {
   std::endian order = std::endian::little;
-  char kind = 'f';  ///< b i u f S U, as NumPy spells types
+  char kind = 'f';  ///< one of b i u f S U, NumPy's type codes
   Index size = 8;   ///< bytes of one element
   bool fortran = false;
   std::vector<Index> dims;
-  std::size_t body = 0;  ///< where the numbers start
+  std::size_t body = 0;  ///< offset of the first number
 };
 
-/// Reads the Python literal `{'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }`, keys in any order.
+/// Parses the Python literal `{'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }`, keys in any order.
 class Literal {
  public:
   Literal(std::string_view text, const std::string& source) : text_(text), source_(source) {}
@@ -63,9 +63,7 @@ class Literal {
   }
 
  private:
-  [[noreturn]] void malformed() const {
-    fail(Code::input, "{}: the NPY header is malformed at its byte {}", source_, at_);
-  }
+  [[noreturn]] void malformed() const { fail(Code::input, "{}: the NPY header is malformed at byte {}", source_, at_); }
   void skip() {
     while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n')) ++at_;
   }
@@ -87,7 +85,7 @@ class Literal {
   std::string_view quoted() {
     skip();
     if (at_ < text_.size() && text_[at_] == '[') {
-      fail(Code::input, "{}: a structured array; save the features as one plain array", source_);
+      fail(Code::input, "{}: structured arrays are not supported; save the features as a plain array", source_);
     }
     const char quote = at_ < text_.size() ? text_[at_] : ' ';
     if (quote != '\'' && quote != '"') malformed();
@@ -111,7 +109,7 @@ class Literal {
       const auto result = std::from_chars(text_.data() + at_, text_.data() + text_.size(), size);
       if (result.ec != std::errc{} || size < 0 || sizes.size() == 32) malformed();
       at_ = static_cast<std::size_t>(result.ptr - text_.data());
-      accept('L');  // Python 2 wrote long integers so
+      accept('L');  // suffix of long integers in Python 2
       sizes.push_back(size);
       if (!accept(',')) {
         expect(')');
@@ -141,7 +139,7 @@ class Literal {
   std::size_t at_ = 0;
 };
 
-/// Error{input} for anything but a well-formed header of versions 1 to 3.
+/// Throws Error{input} unless the header is well-formed and of version 1 to 3.
 NpyHeader parse_npy_header(Bytes bytes, const std::string& source) {
   constexpr std::string_view magic = "\x93NUMPY";
   constexpr std::size_t prefix = 8;
@@ -161,7 +159,7 @@ NpyHeader parse_npy_header(Bytes bytes, const std::string& source) {
   return header;
 }
 
-/// Calls visit(place in the file) for every element in C order.
+/// Calls visit(index in the file) for every element in C order.
 template <typename Visit>
 void for_each_element(const NpyHeader& header, Index count, Visit visit) {
   if (!header.fortran || header.dims.size() < 2) {
@@ -192,7 +190,7 @@ Matrix<Held> numbers(const NpyHeader& header, Bytes body, Index count, const std
     const auto value = load_scalar<Stored>(body.data() + place * header.size, header.order);
     *out = static_cast<Held>(value);
     if (sizeof(Stored) == 8 && std::is_integral_v<Stored> && std::abs(static_cast<double>(*out)) > exact_integers) {
-      fail(Code::input, "{}: the integer {} has no exact double", source, value);
+      fail(Code::input, "{}: the integer {} is not exactly representable as a double", source, value);
     }
     ++out;
   });
@@ -224,7 +222,7 @@ AnyMatrix typed_numbers(const NpyHeader& header, Bytes body, Index count, const 
 }
 
 void append_utf8(std::string& text, std::uint32_t point, const std::string& source) {
-  if (point > 0x10FFFF) fail(Code::input, "{}: text with an impossible character; the file is damaged", source);
+  if (point > 0x10FFFF) fail(Code::input, "{}: text with an invalid character; the file is damaged", source);
   const auto put = [&](std::uint32_t byte) { text.push_back(static_cast<char>(byte)); };
   if (point < 0x80) return put(point);
   if (point < 0x800) {
@@ -253,13 +251,13 @@ std::vector<std::string> texts(const NpyHeader& header, Bytes body, Index count,
         append_utf8(text, load_scalar<std::uint32_t>(from + k, header.order), source);
       }
     }
-    text.resize(text.find_last_not_of('\0') + 1);  // NumPy pads with zeros
+    text.resize(text.find_last_not_of('\0') + 1);  // padding of NumPy
     all.push_back(std::move(text));
   });
   return all;
 }
 
-/// Takes column `label` out of an n × d array, as the labels.
+/// Removes column `label` from an n × d array and returns it as the labels.
 Array take_column(Array& x, const std::string& label, const std::string& source) {
   const Index columns = x.dims.size() == 2 ? x.dims[1] : 0;
   const auto column = column_number(label, columns);
@@ -297,7 +295,7 @@ Array parse_npy(Bytes bytes, const std::string& source, const ReadLimits& limits
     fail(Code::input, "{}: {} bytes follow the last number", source, std::ssize(body) - count * header.size);
   }
   const bool text = header.kind == 'S' || header.kind == 'U';
-  // As numbers() below holds them: bytes and float32 as float, else double; texts with what a string takes beside them.
+  // Memory as allocated below: bytes and unsigned float32 as float, else double; texts include sizeof(std::string).
   const bool as_float = header.size == (header.kind == 'f' ? 4 : 1) && header.kind != 'i';
   const std::size_t held = text       ? sizeof(std::string) + static_cast<std::size_t>(header.size)
                            : as_float ? sizeof(float)

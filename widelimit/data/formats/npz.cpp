@@ -32,7 +32,7 @@ Array read_array(const ZipFile& zip, const ZipFile::Member& member, const std::s
   return parse_npy(zip.read(member, limits), source + "/" + array_name(member), limits);
 }
 
-/// What scipy.sparse.save_npz writes: compressed rows, and the name of their format.
+/// Members written by scipy.sparse.save_npz for a CSR matrix.
 constexpr std::array<std::string_view, 5> sparse_names{"data", "indices", "indptr", "shape", "format"};
 
 bool holds_sparse(const std::vector<std::string>& names) {
@@ -40,16 +40,16 @@ bool holds_sparse(const std::vector<std::string>& names) {
                      [&](std::string_view name) { return std::find(names.begin(), names.end(), name) != names.end(); });
 }
 
-/// The numbers of an array, in double.
+/// Returns the elements of a one-dimensional array as double.
 std::vector<double> numbers_of(const Array& array, std::string_view name, const std::string& source) {
   if (!array.texts.empty() || array.dims.size() != 1) {
-    fail(Code::input, "{}/{}: a sparse matrix has a list of numbers here", source, name);
+    fail(Code::input, "{}/{}: this array of a sparse matrix must be a list of numbers", source, name);
   }
   return std::visit([](const auto& m) { return std::vector<double>(m.data(), m.data() + m.rows() * m.cols()); },
                     array.values);
 }
 
-/// Places that a damaged file may spoil: whole numbers from 0 to `most`.
+/// Converts indices and checks that they are integers from 0 to `most`, since the file may be damaged.
 template <typename Integer>
 std::vector<Integer> places_of(const Array& array, std::string_view name, double most, const std::string& source) {
   std::vector<Integer> places;
@@ -72,14 +72,14 @@ Dataset read_sparse(const ZipFile& zip, const ReadOptions& options) {
   }
   const std::vector<std::string>& format = arrays.at("format").texts;
   if (format.size() != 1 || format.front() != "csr") {
-    fail(Code::input, "{}: a sparse matrix of format '{}'; save its tocsr()", source,
+    fail(Code::input, "{}: sparse matrices of format '{}' are not supported; save its tocsr()", source,
          format.empty() ? "" : format.front());
   }
   constexpr double most_columns = std::numeric_limits<std::int32_t>::max();
   const std::vector<double> shape = numbers_of(arrays.at("shape"), "shape", source);
   if (shape.size() != 2 || !(shape[1] >= 1 && shape[1] <= most_columns)) {
-    fail(Code::input, "{}: a sparse matrix with {} dimensions, or columns that are not 1 … {}", source, shape.size(),
-         most_columns);
+    fail(Code::input, "{}: a sparse matrix with {} dimensions, or a number of columns outside 1 … {}", source,
+         shape.size(), most_columns);
   }
   std::vector<double> values = numbers_of(arrays.at("data"), "data", source);
   const auto stored = static_cast<double>(values.size());
@@ -93,7 +93,7 @@ Dataset read_sparse(const ZipFile& zip, const ReadOptions& options) {
   return data;
 }
 
-/// Arrays that were not requested are never decompressed.
+/// Arrays that were not requested are not decompressed.
 Dataset read_samples(const ZipFile& zip, const ReadOptions& options) {
   std::vector<std::string> names;
   for (const ZipFile::Member& member : zip.members()) names.push_back(array_name(member));
@@ -194,7 +194,8 @@ void write_npz(const fs::path& path, const std::vector<NamedArray>& arrays, std:
   {
     ZipWriter zip(file);
     for (const NamedArray& array : arrays) write_array(zip, array);
-    // As bytes: NumPy's own text would store four bytes a character. At least one, since NumPy has no empty type.
+    // Stored as bytes: NumPy's text type takes four bytes per character. At least one byte, since NumPy has no empty
+    // type.
     const std::string text = settings.empty() ? std::string(1, '\0') : std::string(settings);
     const std::string header = npy_header(fmt::format("|S{}", text.size()), {});
     zip.begin(std::string(settings_name), header.size() + text.size());

@@ -4,15 +4,16 @@
 
 namespace widelimit {
 
-/// NumPy's NPZ: a zip, stored or deflated, of NPY members.
+/// Parses NumPy's NPZ: a zip file of NPY members, stored or deflated.
 [[nodiscard]] Dataset parse_npz(Bytes bytes, const ReadOptions& options = {});
-/// Reads only the arrays that choose_arrays picks.
+/// Reads only the arrays chosen by choose_arrays.
 [[nodiscard]] Dataset read_npz(const std::filesystem::path& path, const ReadOptions& options = {});
-/// All arrays.
+/// Reads all arrays.
 [[nodiscard]] ArrayFile read_npz_arrays(const std::filesystem::path& path, const ReadLimits& limits = {});
 
-/// Writes `arrays`, and `settings` (JSON text) as the single text "settings", stored without compression: kernels do
-/// not compress. Complete or absent; Error{resource} where it cannot be written. numpy.load reads it.
+/// Writes `arrays`, and `settings` (JSON text) as the scalar string "settings". Members are stored uncompressed, since
+/// kernels do not compress. The file is written atomically; throws Error{resource} if it cannot be written. numpy.load
+/// can read it.
 void write_npz(const std::filesystem::path& path, const std::vector<NamedArray>& arrays, std::string_view settings);
 
 }  // namespace widelimit

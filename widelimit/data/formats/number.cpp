@@ -12,8 +12,8 @@ std::optional<double> parse_real(std::string_view text) {
   const auto result = std::from_chars(text.data(), end, value);
   if (text.empty() || result.ptr != end || result.ec == std::errc::invalid_argument) return std::nullopt;
   if (result.ec == std::errc::result_out_of_range) {
-    // Too small is zero, too large is infinite; the exponent's sign tells which, and a number written without an
-    // exponent is too small only where it starts with "0." or ".".
+    // Underflow is zero, overflow is infinite. The sign of the exponent tells which; a number without an exponent
+    // underflows only if it starts with "0." or ".".
     const bool negative = text[0] == '-';
     if (negative) text.remove_prefix(1);
     const auto exponent = text.find_first_of("eE");

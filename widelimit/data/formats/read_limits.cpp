@@ -5,10 +5,10 @@
 namespace widelimit {
 
 void ReadLimits::require(double bytes, const std::string& source) const {
-  // Below this the question costs more than the memory.
+  // For smaller amounts the check costs more than the memory.
   constexpr double small = 1 << 16;
   if (!memory && bytes < small) return;
-  require_memory(bytes, memory, "reading " + source, "take a smaller set, or allow more memory", {Remedy::more_memory});
+  require_memory(bytes, memory, "reading " + source, "use a smaller set, or allow more memory", {Remedy::more_memory});
 }
 
 }  // namespace widelimit

@@ -8,13 +8,13 @@
 
 namespace widelimit {
 
-/// What every reader keeps to.
+/// Memory limit and progress of a reader.
 struct ReadLimits {
-  std::optional<std::size_t> memory;  ///< bytes that reading may take at once; absent: what the machine has left
-  Progress* progress = nullptr;       ///< receives progress and may stop reading; may be null
+  std::optional<std::size_t> memory;  ///< byte limit for reading; absent: the available memory
+  Progress* progress = nullptr;       ///< receives progress and can stop reading; may be null
 
-  /// Error{resource} where reading `source` would take more than that. To be asked before anything is allocated by what
-  /// a file says of itself.
+  /// Throws Error{resource} if reading `source` would exceed the limit. Must be called before memory is allocated on
+  /// the basis of sizes declared in a file.
   void require(double bytes, const std::string& source) const;
 };
 

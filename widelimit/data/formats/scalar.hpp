@@ -8,7 +8,7 @@
 
 namespace widelimit {
 
-/// The number at `from`, which need not be aligned, in the byte order `order`.
+/// Loads a possibly unaligned number in the byte order `order`.
 template <typename T>
 [[nodiscard]] T load_scalar(const std::byte* from, std::endian order) {
   std::array<std::byte, sizeof(T)> bytes;

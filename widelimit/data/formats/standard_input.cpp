@@ -20,7 +20,7 @@ namespace widelimit {
 
 namespace {
 
-/// Bytes as they come, in full pieces, so that the first one shows how the others are packed.
+/// Returns full pieces, so that the first one contains the whole signature of a compressed stream.
 class StandardInput final : public ByteStream {
  public:
   explicit StandardInput(Progress* progress) : progress_(progress), buffer_(piece_bytes) {}
@@ -41,7 +41,7 @@ class StandardInput final : public ByteStream {
  private:
   static constexpr std::size_t piece_bytes = std::size_t{1} << 18;
 
-  /// Until there is something to read, or the end. Error{interrupted} where the progress asks to stop.
+  /// Waits for data or the end of input. Throws Error{interrupted} if the progress requests a stop.
   void wait() {
     pollfd input{STDIN_FILENO, POLLIN, 0};
     int ready = 0;
@@ -96,7 +96,7 @@ Dataset read_standard_input(std::string_view spec, const ReadOptions& options) {
       unpacked_stream(std::make_unique<StandardInput>(options.limits.progress), options.source, options.limits);
   const Blob bytes = read_all(*stream, 0, options.source, options.limits);
   if (bytes.empty()) {
-    fail(Code::input, "{} is empty; let another program write samples to it, or name a file", options.source);
+    fail(Code::input, "{} is empty; pipe samples into it, or give a file", options.source);
   }
   return format->parse(bytes, options);
 }

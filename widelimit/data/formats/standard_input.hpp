@@ -6,11 +6,11 @@
 
 namespace widelimit {
 
-/// Whether `spec` names standard input: `-` for a table (CSV, TSV), or `csv:-`, `tsv:-`, `libsvm:-`, `npy:-`.
+/// Returns whether `spec` names standard input: `-` for a table (CSV, TSV), or `csv:-`, `tsv:-`, `libsvm:-`, `npy:-`.
 [[nodiscard]] bool names_standard_input(std::string_view spec);
 
-/// Samples that another program writes, plain or packed as files may be (gz, xz). Waits until they have come, and asks
-/// `options.limits.progress` meanwhile whether to stop. Error{input} where nothing comes.
+/// Reads samples from standard input, plain or compressed (gz, xz). Blocks until the end of input, and polls
+/// `options.limits.progress` for a stop request meanwhile. Throws Error{input} if the input is empty.
 [[nodiscard]] Dataset read_standard_input(std::string_view spec, const ReadOptions& options);
 
 }  // namespace widelimit

@@ -15,22 +15,22 @@ namespace {
 
 constexpr std::size_t unpacked_piece = std::size_t{1} << 18;
 
-/// A stream that is what stands before its first piece, and then the rest.
+/// Stream that prepends a piece to another stream.
 class Pushed final : public ByteStream {
  public:
   Pushed(Bytes first, std::unique_ptr<ByteStream> rest) : first_(first), rest_(std::move(rest)) {}
   Bytes next() override { return first_.empty() ? rest_->next() : std::exchange(first_, {}); }
 
  private:
-  Bytes first_;  ///< good until the rest is asked
+  Bytes first_;  ///< valid until the rest is read
   std::unique_ptr<ByteStream> rest_;
 };
 
 [[noreturn]] void fail_damaged(const std::string& source, const char* kind, const char* reason) {
-  fail(Code::input, "{}: its {} stream is damaged ({}); fetch or make it again", source, kind, reason);
+  fail(Code::input, "{}: its {} stream is damaged ({}); fetch or create it again", source, kind, reason);
 }
 
-/// zlib compares the checksum and the length at the end of each gz member.
+/// zlib verifies the checksum and the length at the end of each gz member.
 class GzipStream final : public ByteStream {
  public:
   GzipStream(std::unique_ptr<ByteStream> packed, std::string source)
@@ -46,16 +46,16 @@ class GzipStream final : public ByteStream {
     state_.next_out = reinterpret_cast<Bytef*>(piece_.data());
     state_.avail_out = static_cast<uInt>(piece_.size());
     while (state_.avail_out == piece_.size()) {
-      // A piece that was filled may have left some of its input's output behind.
+      // After a full output buffer, zlib may hold more output of the current input.
       if (state_.avail_in == 0 && !std::exchange(filled_, false) && !refill()) {
-        if (!member_ended_) fail_damaged(source_, "gz", "it ends too early");
+        if (!member_ended_) fail_damaged(source_, "gz", "the stream ends too early");
         break;
       }
       if (std::exchange(member_ended_, false)) inflateReset(&state_);
       const int outcome = inflate(&state_, Z_NO_FLUSH);
       if (outcome == Z_MEM_ERROR) throw std::bad_alloc();
       if (outcome != Z_OK && outcome != Z_STREAM_END && outcome != Z_BUF_ERROR) {
-        fail_damaged(source_, "gz", state_.msg != nullptr ? state_.msg : "it cannot be read on");
+        fail_damaged(source_, "gz", state_.msg != nullptr ? state_.msg : "no reason given");
       }
       member_ended_ = outcome == Z_STREAM_END;
     }
@@ -79,7 +79,7 @@ class GzipStream final : public ByteStream {
   Blob piece_;
 };
 
-/// liblzma compares the checksums of header, blocks, index and footer.
+/// liblzma verifies the checksums of header, blocks, index and footer.
 class XzStream final : public ByteStream {
  public:
   XzStream(std::unique_ptr<ByteStream> packed, std::string source, const ReadLimits& limits)
@@ -123,13 +123,12 @@ class XzStream final : public ByteStream {
         limits_.require(static_cast<double>(lzma_memusage(&state_)), source_);
         throw std::bad_alloc();
       case LZMA_BUF_ERROR:
-        fail_damaged(source_, "xz", "it ends too early");
+        fail_damaged(source_, "xz", "the stream ends too early");
       case LZMA_UNSUPPORTED_CHECK:
       case LZMA_OPTIONS_ERROR:
-        fail(Code::input, "{}: its xz stream has a check or filter that cannot be read; pack it with plain xz",
-             source_);
+        fail(Code::input, "{}: its xz stream has an unsupported check or filter; compress it with plain xz", source_);
       default:
-        fail_damaged(source_, "xz", "its checksums do not fit");
+        fail_damaged(source_, "xz", "its checksums do not match");
     }
   }
 

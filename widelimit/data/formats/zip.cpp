@@ -27,7 +27,7 @@ constexpr std::size_t end64_bytes = 56;
 constexpr std::size_t entry_bytes = 46;
 constexpr std::size_t local_bytes = 30;
 constexpr std::size_t longest_comment = 0xFFFF;
-constexpr std::uint32_t in_64_bits = 0xFFFFFFFF;  ///< the field stands among the 64-bit ones
+constexpr std::uint32_t in_64_bits = 0xFFFFFFFF;  ///< the value is in the ZIP64 extra field
 constexpr unsigned encrypted = 1U;
 constexpr unsigned sizes_after_contents = 8U;
 constexpr std::size_t zip_piece = std::size_t{1} << 18;
@@ -42,7 +42,8 @@ T field(Bytes bytes, std::size_t at) {
   return load_scalar<T>(bytes.data() + at, std::endian::little);
 }
 
-/// The 64-bit values of an extra field, for those of `values` that say they are there, in that order.
+/// Replaces those of `values` that are marked as 64-bit by the values in the extra field; returns false if one is
+/// missing.
 bool widen(Bytes extra, std::initializer_list<std::uint64_t*> values) {
   constexpr std::uint16_t zip64 = 1;
   const auto absent = [](const std::uint64_t* value) { return *value != in_64_bits; };
@@ -65,7 +66,7 @@ bool widen(Bytes extra, std::initializer_list<std::uint64_t*> values) {
   return false;
 }
 
-/// What a member's own header and its line in the directory both say.
+/// Fields common to a local header and a directory entry.
 struct Header {
   unsigned flags = 0;
   unsigned method = 0;
@@ -76,7 +77,7 @@ struct Header {
   std::size_t extra_bytes = 0;
 };
 
-/// `from`: where the flags stand.
+/// `from`: offset of the flags.
 Header parse_header(Bytes bytes, std::size_t from) {
   return {field<std::uint16_t>(bytes, from),      field<std::uint16_t>(bytes, from + 2),
           field<std::uint32_t>(bytes, from + 8),  field<std::uint32_t>(bytes, from + 12),
@@ -84,7 +85,7 @@ Header parse_header(Bytes bytes, std::size_t from) {
           field<std::uint16_t>(bytes, from + 22)};
 }
 
-/// zlib's state for a bare deflate stream.
+/// zlib state for a raw deflate stream.
 struct Inflater {
   z_stream state{};
   Inflater() {
@@ -116,14 +117,14 @@ ZipFile::ZipFile(Bytes bytes, std::string source) : source_(std::move(source)), 
 }
 
 Blob ZipFile::bytes_at(std::uint64_t offset, std::uint64_t count) const {
-  if (offset > size_ || count > size_ - offset) fail_zip(source_, "a place beyond its end");
+  if (offset > size_ || count > size_ - offset) fail_zip(source_, "an offset beyond its end");
   Blob bytes(count);
   read_at_(offset, bytes);
   return bytes;
 }
 
 void ZipFile::read_directory() {
-  // The end record is last except for a comment, whose length it contains.
+  // The end record is last, except for a comment whose length it contains.
   const std::uint64_t tail = std::min<std::uint64_t>(size_, end_bytes + longest_comment);
   const Blob last = bytes_at(size_ - tail, tail);
   std::optional<std::size_t> found;
@@ -152,7 +153,7 @@ void ZipFile::read_directory() {
     directory_ = field<std::uint64_t>(end64, 48);
   }
   if (directory_ > ends_at || bytes != ends_at - directory_)
-    fail_zip(source_, "its directory is not where it should be");
+    fail_zip(source_, "its directory is not at the recorded offset");
   const Blob directory = bytes_at(directory_, bytes);
   for (Bytes rest(directory); !rest.empty();) {
     if (rest.size() < entry_bytes || field<std::uint32_t>(rest, 0) != entry_signature) {
@@ -170,19 +171,19 @@ void ZipFile::read_directory() {
     const Bytes extra = rest.subspan(entry_bytes + header.name_bytes, header.extra_bytes);
     if (!widen(extra, {&member.size, &member.packed, &member.place})) fail_zip(source_, "a size is missing");
     if ((header.flags & encrypted) != 0 || (header.method != 0 && header.method != Z_DEFLATED)) {
-      fail(Code::input, "{}/{}: packed in a way that cannot be read; store or deflate it", source_, member.name);
+      fail(Code::input, "{}/{}: its compression is not supported; store or deflate it", source_, member.name);
     }
     members_.push_back(std::move(member));
     rest = rest.subspan(length);
   }
-  if (members_.size() != count) fail_zip(source_, "its directory has another number of members");
-  // Also for members that are not read: a damaged name decides which those are.
+  if (members_.size() != count) fail_zip(source_, "its directory has another number of members than recorded");
+  // Checks also the members that are not read: a damaged name can decide which are read.
   for (const Member& member : members_) (void)contents_of(member);
 }
 
 std::uint64_t ZipFile::contents_of(const Member& member) const {
   const Blob bytes = bytes_at(member.place, local_bytes);
-  if (field<std::uint32_t>(bytes, 0) != local_signature) fail_zip(source_, "a member is not where it should be");
+  if (field<std::uint32_t>(bytes, 0) != local_signature) fail_zip(source_, "a member is not at the recorded offset");
   Header header = parse_header(bytes, 6);
   const Blob rest = bytes_at(member.place + local_bytes, header.name_bytes + header.extra_bytes);
   const bool sized = (header.flags & sizes_after_contents) == 0;
@@ -191,7 +192,7 @@ std::uint64_t ZipFile::contents_of(const Member& member) const {
       widened && as_text(rest).substr(0, header.name_bytes) == member.name &&
       (header.method == Z_DEFLATED) == member.deflated &&
       (!sized || (header.size == member.size && header.packed == member.packed && header.checksum == member.checksum));
-  if (!agrees) fail_zip(source_, "a member is not what its directory says");
+  if (!agrees) fail_zip(source_, "a member contradicts its directory entry");
   const std::uint64_t begin = member.place + local_bytes + rest.size();
   if (begin > directory_ || member.packed > directory_ - begin) fail_zip(source_, "a member is cut short");
   return begin;
@@ -204,8 +205,8 @@ void ZipFile::inflate_into(Blob& contents, const Member& member, std::uint64_t p
   Blob piece(std::min<std::uint64_t>(member.packed, zip_piece));
   std::uint64_t taken = 0;
   std::size_t made = 0;
-  std::byte beyond{};   // what a member longer than it says is written to
-  bool filled = false;  // then some of the input's output may be left
+  std::byte beyond{};   // receives the excess byte of a member that is longer than declared
+  bool filled = false;  // zlib may hold more output of the current input
   int outcome = Z_OK;
   while (outcome == Z_OK || outcome == Z_BUF_ERROR) {
     if (state.avail_in == 0 && !filled) {
@@ -235,7 +236,7 @@ void ZipFile::inflate_into(Blob& contents, const Member& member, std::uint64_t p
 Blob ZipFile::read(const Member& member, const ReadLimits& limits) const {
   const std::uint64_t place = contents_of(member);
   const std::string name = source_ + "/" + member.name;
-  // Deflate expands at most so much; a larger claim is damage, and need not be allocated to be found.
+  // Maximum expansion of deflate: a larger declared size is rejected before memory is allocated.
   constexpr std::uint64_t most_expansion = 1032;
   const bool possible = member.deflated ? member.size / most_expansion <= member.packed : member.size == member.packed;
   if (!possible) fail_zip(name, "its sizes contradict each other");
@@ -252,7 +253,7 @@ Blob ZipFile::read(const Member& member, const ReadLimits& limits) const {
       ticker.at(static_cast<std::int64_t>(done));
     }
   }
-  if (checksum_of(contents) != member.checksum) fail_zip(name, "its checksum does not fit");
+  if (checksum_of(contents) != member.checksum) fail_zip(name, "its checksum does not match");
   return contents;
 }
 

@@ -16,11 +16,11 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// HDF5 may compress, but no honest file expands further than this.
+/// Maximum expansion of a valid compressed HDF5 file.
 constexpr std::size_t hdf5_expansion = 1100;
 constexpr std::size_t hdf5_allowance = std::size_t{1} << 16;
 
-/// A file opened for reading; `bytes` bounds what its datasets may claim.
+/// File opened for reading; `bytes` bounds the sizes that its datasets can declare.
 struct OpenFile {
   Hdf5Handle id;
   std::size_t bytes;
@@ -37,7 +37,7 @@ OpenFile open_image(Bytes bytes, const std::string& source, const ReadLimits& li
   constexpr std::size_t increment = std::size_t{1} << 16;
   const Hdf5Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
   H5Pset_fapl_core(access, increment, 0);
-  // HDF5 copies the image and does not write to the one it is given, though its parameter is not const.
+  // HDF5 copies the image and does not modify it, although the parameter is not const.
   if (bytes.empty() || H5Pset_file_image(access, const_cast<std::byte*>(bytes.data()), bytes.size()) < 0) {
     fail(Code::input, "{}: an empty file is not HDF5", source);
   }
@@ -62,7 +62,7 @@ std::vector<std::string> dataset_names(const OpenFile& file) {
   return names;
 }
 
-/// Rows from `first` on.
+/// Reads `rows` rows from row `first`.
 bool read_rows(hid_t dataset, hid_t memory_type, const Array& array, Index first, Index rows, void* into) {
   const Hdf5Handle from(H5Dget_space(dataset), H5Sclose);
   std::vector<hsize_t> start(array.dims.size(), 0);
@@ -99,11 +99,12 @@ Matrix<T> read_numbers(hid_t dataset, hid_t memory_type, const Array& array, con
 
 void require_exact(const Matrix<double>& values, const std::string& source) {
   for (Index i = 0; i < values.rows() * values.cols(); ++i) {
-    if (std::abs(values.data()[i]) > exact_integers) fail(Code::input, "{}: an integer has no exact double", source);
+    if (std::abs(values.data()[i]) > exact_integers)
+      fail(Code::input, "{}: an integer is not exactly representable as a double", source);
   }
 }
 
-/// Text of fixed length (padded with zeros) or of any length.
+/// Reads text of fixed length (zero-padded) or variable length.
 std::vector<std::string> read_texts(hid_t object, hid_t file_type, std::size_t count, const std::string& source,
                                     bool attribute) {
   const auto read = [&](hid_t type, void* into) {
@@ -152,7 +153,7 @@ bool is_contiguous(hid_t dataset) {
   return H5Pget_layout(creation) == H5D_CONTIGUOUS;
 }
 
-/// Bytes of one chunk, which HDF5 holds as a whole however little of it is wanted; 0 where there are none.
+/// Returns the bytes of one chunk, which HDF5 always loads as a whole; 0 if the dataset is not chunked.
 double chunk_bytes(hid_t dataset, std::size_t element) {
   const Hdf5Handle creation(H5Dget_create_plist(dataset), H5Pclose);
   std::array<hsize_t, H5S_MAX_RANK> sizes{};
@@ -162,7 +163,8 @@ double chunk_bytes(hid_t dataset, std::size_t element) {
   return bytes;
 }
 
-/// `plain_numbers` false leaves out numbers that lie in one piece: a try need not read what cannot go wrong.
+/// If `plain_numbers` is false, contiguous numbers are not read: the trial in a child process need not read what cannot
+/// crash.
 Array read_array(const OpenFile& file, const std::string& name, bool plain_numbers = true) {
   const std::string source = file.source + "/" + name;
   const Hdf5Handle dataset(H5Dopen2(file.id, name.c_str(), H5P_DEFAULT), H5Dclose);
@@ -184,7 +186,7 @@ Array read_array(const OpenFile& file, const std::string& name, bool plain_numbe
   const bool as_float = (kind == H5T_FLOAT && size <= sizeof(float)) ||
                         (kind == H5T_INTEGER && size == 1 && H5Tget_sign(type) == H5T_SGN_NONE);
   const std::size_t held = kind == H5T_STRING ? sizeof(std::string) + size : as_float ? sizeof(float) : sizeof(double);
-  // A chunk is there twice: as it is stored, and unpacked.
+  // A chunk is in memory twice: compressed and uncompressed.
   file.limits.require(static_cast<double>(count) * static_cast<double>(held) + 2 * chunk_bytes(dataset, size), source);
   if (!plain_numbers && kind != H5T_STRING && is_contiguous(dataset)) return array;
   if (kind == H5T_STRING) {
@@ -211,8 +213,8 @@ std::string read_settings(const OpenFile& file) {
   return read_texts(attribute, type, 1, file.source, true).front();
 }
 
-/// The samples, then the labels where there are any. A path into a group is taken on trust here: read_array says so
-/// if it leads nowhere.
+/// Returns the name of the samples, then of the labels if any. Paths into groups are not checked here: read_array
+/// throws if they do not exist.
 std::vector<std::string> chosen_names(const OpenFile& file, const ReadOptions& options) {
   std::vector<std::string> names = dataset_names(file);
   for (const auto& given : {options.features, options.label}) {
@@ -224,7 +226,7 @@ std::vector<std::string> chosen_names(const OpenFile& file, const ReadOptions& o
   return chosen;
 }
 
-/// Reads in a child what the caller is about to read here.
+/// Reads in a child process first, then here.
 template <typename Open>
 Dataset read_samples(Open open, std::size_t bytes, const ReadOptions& options) {
   const auto try_all = [&] {
@@ -240,7 +242,7 @@ Dataset read_samples(Open open, std::size_t bytes, const ReadOptions& options) {
   return dataset_from_arrays(std::move(x), y, options.source);
 }
 
-/// Everything, after a child has tried it.
+/// Reads everything, in a child process first.
 template <typename Open>
 ArrayFile read_all(Open open, std::size_t bytes, const std::string& source) {
   const auto read = [&](bool plain_numbers) {

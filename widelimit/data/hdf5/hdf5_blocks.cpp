@@ -63,7 +63,7 @@ std::vector<Hdf5Blocks::Extent> find_matrices(hid_t file) {
   return found;
 }
 
-/// A text attribute of any length; of fixed length, as other programs write them, too.
+/// Reads a text attribute of variable length, or of fixed length as written by other programs.
 std::string read_text(hid_t file, const std::string& name) {
   if (H5Aexists(file, name.c_str()) <= 0) return {};
   const Hdf5Handle attribute(H5Aopen(file, name.c_str(), H5P_DEFAULT), H5Aclose);
@@ -84,7 +84,7 @@ std::string read_text(hid_t file, const std::string& name) {
   return text;
 }
 
-/// rows × cols entries from (row, col), into memory with rows `stride` apart.
+/// Reads rows × cols entries at (row, col) into memory with row stride `stride`.
 bool read_block(hid_t dataset, Index row, Index col, Index rows, Index cols, Index stride, hid_t type, void* into) {
   const auto size = [](Index count) { return static_cast<hsize_t>(count); };
   const hsize_t start[]{size(row), size(col)};
@@ -146,7 +146,7 @@ class Hdf5Blocks::Open {
   }
 
  private:
-  /// Everything that a reader will do, once, in a child process that may crash.
+  /// Performs every kind of access once, in a child process that may crash.
   static bool try_all(const fs::path& path) {
     const Hdf5Handle file = open_hdf5(path);
     for (const Extent& matrix : find_matrices(file)) {

@@ -9,28 +9,29 @@
 
 namespace widelimit {
 
-/// An HDF5 file open for blocks of its matrices, none of which is read as a whole. Calls from several threads wait for
-/// each other.
+/// HDF5 file open for reading blocks of its matrices, without reading a matrix as a whole. Calls from several threads
+/// are serialised.
 class Hdf5Blocks {
  public:
   struct Extent {
-    std::string name;  ///< with its group where it is in one: "network2/ntk"
+    std::string name;  ///< includes its group, if any: "network2/ntk"
     Precision precision = Precision::f64;
     Index rows = 0;
     Index cols = 0;
   };
 
-  /// Error{input} where it is not an HDF5 file, or a damaged one.
+  /// Throws Error{input} if it is not an HDF5 file or is damaged.
   explicit Hdf5Blocks(const std::filesystem::path& path);
   ~Hdf5Blocks();
   Hdf5Blocks(Hdf5Blocks&&) noexcept;
   Hdf5Blocks& operator=(Hdf5Blocks&&) noexcept;
 
-  /// Real matrices of the root group and of the groups in it.
+  /// Real matrices of the root group and of its groups.
   [[nodiscard]] const std::vector<Extent>& matrices() const;
-  /// A text attribute of the root group, empty where there is none.
+  /// Returns a text attribute of the root group, empty if absent.
   [[nodiscard]] std::string text(const std::string& attribute) const;
-  /// Fills `into` from (row, col) of a matrix, whatever its precision. Error{usage} where the block is not inside.
+  /// Fills `into` with the block at (row, col) of a matrix, converting the precision. Throws Error{usage} if the block
+  /// is not inside the matrix.
   void read(const Extent& matrix, Index row, Index col, MatrixView<float> into) const;
   void read(const Extent& matrix, Index row, Index col, MatrixView<double> into) const;
 

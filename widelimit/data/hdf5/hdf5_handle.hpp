@@ -7,7 +7,7 @@
 
 namespace widelimit {
 
-/// One of HDF5's identifiers, closed when it goes.
+/// RAII wrapper of an HDF5 identifier.
 class Hdf5Handle {
  public:
   Hdf5Handle(hid_t id, herr_t (*closing)(hid_t)) : id_(id), close_(closing) {}
@@ -19,7 +19,7 @@ class Hdf5Handle {
   }
   operator hid_t() const { return id_; }
   [[nodiscard]] bool valid() const { return id_ >= 0; }
-  /// Closes now, and says whether that worked: a file may only fail here.
+  /// Closes now and returns whether that succeeded; pending writes may fail only here.
   [[nodiscard]] bool close() { return close_(std::exchange(id_, H5I_INVALID_HID)) >= 0; }
 
  private:
@@ -27,7 +27,7 @@ class Hdf5Handle {
   herr_t (*close_)(hid_t);
 };
 
-/// HDF5 for one caller at a time, since its usual build has global state, and without its own error printout.
+/// Serialises access to HDF5, whose usual build has global state, and silences its error output.
 class Hdf5Session {
  public:
   Hdf5Session() : lock_(mutex()) {

@@ -15,7 +15,7 @@ herr_t note_refusal(unsigned, const H5E_error2_t* error, void* refused) {
   return 0;
 }
 
-/// Rows of one chunk, 1 where there are none.
+/// Returns the rows of one chunk, 1 if the dataset is not chunked.
 Index chunk_rows(hid_t dataset) {
   const Hdf5Handle creation(H5Dget_create_plist(dataset), H5Pclose);
   std::array<hsize_t, H5S_MAX_RANK> sizes{};
@@ -40,10 +40,10 @@ void fail_hdf5(const std::string& source, const char* what) {
 
 Hdf5Handle open_hdf5(const std::filesystem::path& path) {
   const Hdf5Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
-  H5Pset_file_locking(access, false, true);  // locks fail on read-only mounts, and we never change a file in place
+  H5Pset_file_locking(access, false, true);  // locks fail on read-only mounts, and files are never changed in place
   Hdf5Handle id(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access), H5Fclose);
   if (id.valid()) return id;
-  const InputFile readable(path);  // else this is the reason
+  const InputFile readable(path);  // throws if the system cannot open the file
   fail_hdf5(path.string(), "not a readable HDF5 file");
 }
 

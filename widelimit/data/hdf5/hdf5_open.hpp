@@ -8,16 +8,16 @@
 
 namespace widelimit {
 
-/// An HDF5 file for reading. Where it cannot be opened, the error is the system's (no permission, too many open files);
-/// where it can, and is no HDF5 file, Error{input} says so.
+/// Opens an HDF5 file for reading. If the system cannot open it, throws the system's error (no permission, too many
+/// open files); if it is not an HDF5 file, throws Error{input}.
 [[nodiscard]] Hdf5Handle open_hdf5(const std::filesystem::path& path);
 
-/// After a call of HDF5 that failed: Error{resource} where memory was refused to it, else Error{input} that `what` of
-/// `source` is damaged.
+/// Call after a failed HDF5 call. Throws Error{resource} if HDF5 failed to allocate memory, else Error{input} with
+/// `what` of `source` is damaged.
 [[noreturn]] void fail_hdf5(const std::string& source, const char* what);
 
-/// Rows of `columns` numbers to read of a dataset at a time: HDF5 cannot be asked to stop, so much is read in pieces of
-/// some tenths of a second of inflating. Whole chunks, or each would be unpacked more than once.
+/// Returns how many rows of `columns` numbers to read at once. HDF5 cannot be interrupted, so data is read in pieces of
+/// some tenths of a second. Pieces are whole chunks, so that no chunk is decompressed more than once.
 [[nodiscard]] Index rows_at_once(hid_t dataset, Index columns);
 
 }  // namespace widelimit

@@ -12,7 +12,7 @@ hid_t stored_type(const MatrixView<const float>&) { return H5T_IEEE_F32LE; }
 hid_t stored_type(const MatrixView<const double>&) { return H5T_IEEE_F64LE; }
 hid_t stored_type(const MatrixView<const std::int64_t>&) { return H5T_STD_I64LE; }
 
-/// The place of the numbers, or HADDR_UNDEF.
+/// Creates the dataset and returns the offset of its numbers, or HADDR_UNDEF.
 haddr_t lay_out_one(hid_t file, const NamedArray& array) {
   std::vector<hsize_t> sizes;
   for (const Index size : array.checked_dims()) sizes.push_back(static_cast<hsize_t>(size));
@@ -72,7 +72,7 @@ bool write_text(hid_t file, std::string_view name, std::string_view text) {
   const std::string copy(text);
   const char* pointer = copy.c_str();
   const Hdf5Handle type(H5Tcopy(H5T_C_S1), H5Tclose);
-  H5Tset_size(type, H5T_VARIABLE);  // text of fixed length would be limited to 64 KiB
+  H5Tset_size(type, H5T_VARIABLE);  // text of fixed length is limited to 64 KiB
   H5Tset_cset(type, H5T_CSET_UTF8);
   const Hdf5Handle space(H5Screate(H5S_SCALAR), H5Sclose);
   const Hdf5Handle attribute(H5Acreate2(file, std::string(name).c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT),

@@ -8,27 +8,27 @@
 #include <string_view>
 #include <vector>
 
-/// What HDF5 itself writes of our files: descriptions and short texts. Numbers are put in their place by us, since
-/// HDF5 1.10 keeps a file whose write failed in its tables and crashes when the program ends.
+/// The metadata and short texts that HDF5 writes itself. Numbers are written without HDF5, since HDF5 1.10 keeps a file
+/// whose write failed in its tables and crashes at program exit.
 namespace widelimit {
 
-/// More than the description of one array, or all of the file besides its arrays and texts, takes.
+/// Upper bound of the metadata of one array, and of the file without its arrays and texts.
 inline constexpr std::size_t hdf5_description_bytes = std::size_t{1} << 16;
 
 [[nodiscard]] std::size_t stored_bytes(const NamedArray& array);
 
-/// How datasets and groups are made: placed at once, unfilled, and without the time, so that equal work gives equal
-/// files.
+/// Creation properties of datasets and files: allocated at once, unfilled, and without timestamps, so that equal
+/// arguments give equal files.
 [[nodiscard]] Hdf5Handle hdf5_dataset_creation();
 [[nodiscard]] Hdf5Handle hdf5_file_creation();
 
-/// Gives every array a description and a place in the file, HADDR_UNDEF for one without numbers. False where that
-/// fails.
+/// Creates a dataset for every array and returns the file offsets of their numbers in `places`, HADDR_UNDEF for an
+/// empty array. Returns false if that fails.
 [[nodiscard]] bool lay_out(hid_t file, const std::vector<NamedArray>& arrays, std::vector<haddr_t>& places);
-/// Puts the numbers of arrays that were laid out in their places.
+/// Writes the numbers of arrays at the offsets from lay_out.
 void write_numbers(const Descriptor& file, const std::vector<NamedArray>& arrays, const std::vector<haddr_t>& places);
 
-/// Text as an attribute of the root group.
+/// Writes text as an attribute of the root group; returns false if that fails.
 [[nodiscard]] bool write_text(hid_t file, std::string_view name, std::string_view text);
 
 }  // namespace widelimit

@@ -20,15 +20,15 @@ namespace widelimit {
 
 namespace {
 
-/// A small file may expand a thousandfold, at 100 MB a second; a large one is mostly read as it lies. Damage makes HDF5
-/// 1.10 compute for ever, which a small file should not take long to show.
+/// CPU time limits. A small file may expand a thousandfold, at 100 MB/s; a large file is mostly uncompressed. Some
+/// damaged files send HDF5 1.10 into an infinite loop, which should be detected quickly for small files.
 constexpr std::size_t small_seconds = 2;
 constexpr std::size_t small_bytes_per_second = 100'000;
 constexpr std::size_t large_seconds = 30;
 constexpr std::size_t large_bytes_per_second = 10'000'000;
-constexpr std::size_t longest_message = 4000;  // below a pipe's capacity, so that the child never waits
+constexpr std::size_t longest_message = 4000;  // less than a pipe's capacity, so that the child never blocks
 
-/// Quiet, bounded, and without the parent's handlers.
+/// Silences the child, limits its CPU time and resets the signal handlers.
 void restrain_child(std::size_t bytes) {
   for (const int number : {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGXCPU, SIGINT, SIGTERM, SIGHUP}) {
     ::signal(number, SIG_DFL);
@@ -44,8 +44,8 @@ void restrain_child(std::size_t bytes) {
   if (nowhere >= 0) ::dup2(nowhere, STDERR_FILENO);
 }
 
-/// Ends with 0, or with the code of an Error whose message went into `pipe`; in any case before anything of the
-/// parent's is flushed or destroyed.
+/// Exits with 0, or with the code of an Error whose message is written to `pipe`. _exit avoids flushing or destroying
+/// anything of the parent.
 [[noreturn]] void run_child(const std::function<void()>& read, int pipe) {
   try {
     read();

@@ -4,7 +4,7 @@
 
 namespace widelimit {
 
-/// HDF5 writes the descriptions only, whose room was checked, and says where the numbers go; we put them there.
+/// HDF5 writes the metadata only, in reserved space, and returns the offsets at which the numbers are then written.
 void write_hdf5(const std::filesystem::path& path, const std::vector<NamedArray>& arrays, std::string_view settings) {
   const Hdf5Session session;
   AtomicFile file(path);

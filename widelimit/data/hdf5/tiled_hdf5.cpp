@@ -34,7 +34,7 @@ bool lay_out_tiles(hid_t file, TiledMatrix& matrix) {
   const Hdf5Handle dataset(H5Dcreate2(file, matrix.name.c_str(), type, space, H5P_DEFAULT, creation, H5P_DEFAULT),
                            H5Dclose);
   if (!dataset.valid() || empty) return dataset.valid();
-  // All chunks in one piece: the first and the last must say so.
+  // Checks that the chunks are contiguous, by the offsets of the first and the last.
   const auto last = static_cast<hsize_t>(matrix.chunks_down() * matrix.chunks_across() - 1);
   haddr_t first_place = HADDR_UNDEF;
   haddr_t last_place = HADDR_UNDEF;
@@ -49,7 +49,7 @@ bool lay_out_tiles(hid_t file, TiledMatrix& matrix) {
   return first_place != HADDR_UNDEF && last_place == first_place + last * bytes;
 }
 
-/// The file with places for everything; returns those of `arrays`.
+/// Lays out the file and returns the offsets of `arrays`.
 std::vector<haddr_t> lay_out_file(const Descriptor& file, const fs::path& path, std::vector<TiledMatrix>& matrices,
                                   const std::vector<NamedArray>& arrays, const std::vector<NamedText>& texts) {
   constexpr hsize_t page = 4096;
@@ -70,8 +70,8 @@ std::vector<haddr_t> lay_out_file(const Descriptor& file, const fs::path& path, 
   return places;
 }
 
-/// Runs of entries that lie side by side in the file and in the block: visit(byte in the file, row and column in the
-/// block, entries).
+/// Calls visit(file offset, row and column in the block, entries) for each run of entries that is contiguous in both
+/// the file and the block.
 template <typename T, typename Visit>
 void each_run(const TiledMatrix& matrix, Index row, Index col, const MatrixView<T>& block, const Visit& visit) {
   const auto offset = [&](Index i, Index j) {

@@ -86,15 +86,15 @@ std::vector<SplitRows> parse_json(std::string_view text, const std::string& sour
   return folds;
 }
 
-/// How often each row is in `rows`. Error unless they are rows of the data, each once.
+/// Counts each row in `marks`. Throws Error{input} if a row is out of range or repeated.
 void mark(const std::vector<Index>& rows, std::vector<Index>& marks, const char* part, std::size_t fold) {
   if (rows.empty()) fail(Code::input, "fold {} has no {} rows", fold, part);
   for (const Index row : rows) {
     if (row < 0 || row >= std::ssize(marks)) {
-      fail(Code::input, "{} row {} of fold {} is none of {} samples, 0 to {}", part, row, fold, marks.size(),
+      fail(Code::input, "{} row {} of fold {} is out of range for {} samples, 0 to {}", part, row, fold, marks.size(),
            std::ssize(marks) - 1);
     }
-    if (marks[usize(row)]++ > 0) fail(Code::input, "{} row {} stands twice in fold {}", part, row, fold);
+    if (marks[usize(row)]++ > 0) fail(Code::input, "{} row {} is listed twice in fold {}", part, row, fold);
   }
 }
 

@@ -9,13 +9,13 @@ namespace widelimit {
 
 namespace {
 
-/// Away from the streams of weights, batches and of labels that are flipped.
+/// Random stream, disjoint from those of weights, batches and flip_labels.
 constexpr std::uint64_t noise_stream = (std::uint64_t{1} << 50) + 3;
-/// Rounding of a row that was written by hand.
+/// Tolerance for rounding in row sums.
 constexpr double row_tolerance = 1e-9;
 
 Matrix<double> kept_labels(Index classes, double share) {
-  if (!(share >= 0 && share <= 1)) fail(Code::usage, "{:g} is no share of wrong labels; choose 0 to 1", share);
+  if (!(share >= 0 && share <= 1)) fail(Code::usage, "{:g} is not a fraction of wrong labels; choose 0 to 1", share);
   if (classes < 2) fail(Code::usage, "labels of {} classes cannot be wrong; two are needed", classes);
   Matrix<double> transition(classes, classes);
   for (Index c = 0; c < classes; ++c) transition(c, c) = 1 - share;
@@ -24,27 +24,27 @@ Matrix<double> kept_labels(Index classes, double share) {
 
 void require_transition(MatrixView<const double> transition) {
   if (transition.rows != transition.cols || transition.rows < 2) {
-    fail(Code::usage, "a transition matrix of {} x {}; give a row and a column for each of two classes or more",
-         transition.rows, transition.cols);
+    fail(Code::usage, "the transition matrix is {} x {}; give a square matrix for two or more classes", transition.rows,
+         transition.cols);
   }
   for (Index c = 0; c < transition.rows; ++c) {
     double sum = 0;
     for (Index d = 0; d < transition.cols; ++d) {
       if (!(transition(c, d) >= 0)) {
-        fail(Code::usage, "entry ({}, {}) of the transition matrix is {:g}; a probability is wanted", c, d,
+        fail(Code::usage, "entry ({}, {}) of the transition matrix is {:g}; it must be a probability", c, d,
              transition(c, d));
       }
       sum += transition(c, d);
     }
     if (!(std::fabs(sum - 1) <= row_tolerance)) {
-      fail(Code::usage, "row {} of the transition matrix sums to {:g}, and must to 1", c, sum);
+      fail(Code::usage, "row {} of the transition matrix sums to {:g}; it must sum to 1", c, sum);
     }
   }
 }
 
 void require_class(Index label, Index classes, std::size_t sample) {
   if (label >= 0 && label < classes) return;
-  fail(Code::input, "label {} of sample {} is none of the {} classes", label, sample, classes);
+  fail(Code::input, "label {} of sample {} is not one of {} classes", label, sample, classes);
 }
 
 }  // namespace
@@ -74,7 +74,7 @@ std::vector<Index> noisy_labels(std::span<const Index> labels, MatrixView<const 
     require_class(labels[i], transition.rows, i);
     const double* row = transition.row(labels[i]);
     double left = random.uniform(i);
-    Index drawn = labels[i];  // where rounding leaves something over
+    Index drawn = labels[i];  // fallback if rounding leaves a remainder
     for (Index d = 0; d < transition.cols; ++d) {
       left -= row[d];
       if (left >= 0) continue;
@@ -88,7 +88,7 @@ std::vector<Index> noisy_labels(std::span<const Index> labels, MatrixView<const 
 
 Matrix<double> observed_transition(std::span<const Index> labels, std::span<const Index> noisy, Index classes) {
   if (labels.size() != noisy.size()) {
-    fail(Code::usage, "{} labels and {} noisy ones; give as many", labels.size(), noisy.size());
+    fail(Code::usage, "{} labels and {} noisy labels; the numbers must be equal", labels.size(), noisy.size());
   }
   Matrix<double> shares(classes, classes);
   for (std::size_t i = 0; i < labels.size(); ++i) {

@@ -8,20 +8,20 @@
 
 namespace widelimit {
 
-/// Transition matrices of label noise: entry (c, d) is the probability that a label c becomes d.
+/// Transition matrices of label noise: entry (c, d) is the probability that label c becomes d.
 
-/// A label becomes, with probability `share`, one of the other classes, all equally likely. Error{usage} for a share
-/// outside [0, 1] or fewer than two classes; of pair_noise, too.
+/// Symmetric noise: with probability `share`, a label becomes one of the other classes, chosen uniformly. Throws
+/// Error{usage} if the share is outside [0, 1] or there are fewer than two classes, as does pair_noise.
 [[nodiscard]] Matrix<double> symmetric_noise(Index classes, double share);
-/// A label becomes, with probability `share`, the next class, the last one the first: confusions that favour one class.
+/// Pair noise: with probability `share`, a label becomes the next class, cyclically.
 [[nodiscard]] Matrix<double> pair_noise(Index classes, double share);
 
-/// Each label drawn from its row of `transition`; a pure function of (seed, place). Error{usage} unless the matrix is
-/// square, its entries are not negative and each row sums to 1; Error{input} for a label that is no class.
+/// Draws each label from its row of `transition`; a pure function of (seed, position). Throws Error{usage} unless the
+/// matrix is square and nonnegative and each row sums to 1; Error{input} if a label is out of range.
 [[nodiscard]] std::vector<Index> noisy_labels(std::span<const Index> labels, MatrixView<const double> transition,
                                               std::uint64_t seed);
 
-/// Shares of the labels c that have become d; a row of zeros for a class without labels.
+/// Returns the observed fractions of labels c that became d; a row of zeros for a class without labels.
 [[nodiscard]] Matrix<double> observed_transition(std::span<const Index> labels, std::span<const Index> noisy,
                                                  Index classes);
 

@@ -22,7 +22,7 @@ void require_count(const Dataset& data, std::size_t labels, const std::string& s
   }
 }
 
-/// Classes from keys that sort as the classes should; `name` spells one.
+/// Sets classes from keys, sorted by key; `name` converts a key to text.
 template <typename Key, typename Name>
 void set_classes(Dataset& data, const std::vector<Key>& keys, Name name) {
   std::map<Key, Index> order;
@@ -87,7 +87,7 @@ namespace {
 
 constexpr std::array<std::string_view, 2> task_names{"classification", "regression"};
 
-/// The names of the classes as whole numbers, rising; nothing where one is none.
+/// Returns the class names as ascending integers; std::nullopt if one is not an integer.
 std::optional<std::vector<double>> whole_numbers(const std::vector<std::string>& names) {
   std::vector<double> numbers;
   for (const std::string& name : names) {
@@ -105,7 +105,7 @@ std::string_view to_string(Task task) { return task_names[static_cast<std::size_
 Task parse_task(std::string_view text) { return parse_choice<Task>("task", task_names, text); }
 
 void set_task(Dataset& data, Task task) {
-  if (!data.labelled()) fail(Code::input, "{} is unlabelled: there is nothing to learn; name its label", data.name);
+  if (!data.labelled()) fail(Code::input, "{} is unlabelled; give its label to train on it", data.name);
   if (task == Task::classification) require_one_target(data);
   if (task == Task::regression && !data.class_names.empty()) {
     relabel(data, {}, true);
@@ -117,8 +117,8 @@ void set_task(Dataset& data, Task task) {
 
 void require_one_target(const Dataset& data) {
   if (data.outputs.rows() == 0) return;
-  fail(Code::usage, "{}: it has {} label columns, which machines for numbers alone learn together; name one of them",
-       data.name, data.outputs.cols());
+  fail(Code::usage, "{}: it has {} label columns, but only one is supported here; give one of them", data.name,
+       data.outputs.cols());
 }
 
 void guess_task(Dataset& data) {
@@ -132,7 +132,7 @@ void guess_task(Dataset& data) {
   const bool mostly_once = 2 * different > data.count();
   if (different <= 2 || signs || (counting && different <= few)) return;
   const bool targets = mostly_once || (different > few && !counting);
-  data.notes.push_back(fmt::format("{}: its labels are {} different whole numbers, taken for {}", data.name, different,
+  data.notes.push_back(fmt::format("{}: its labels are {} different integers, treated as {}", data.name, different,
                                    targets ? "numbers to predict (regression)" : "classes (classification)"));
   if (targets) set_task(data, Task::regression);
 }
@@ -149,9 +149,9 @@ std::optional<Index> column_number(const std::string& text, Index columns) {
 void relabel(Dataset& data, const std::vector<std::string>& class_names, bool regression) {
   if (data.labels.empty() && data.targets.empty()) return;
   if (!regression && !data.targets.empty()) {
-    fail(Code::input, "{}: its labels are real numbers, those of the training set are classes", data.name);
+    fail(Code::input, "{}: its labels are real numbers, but those of the training set are classes", data.name);
   }
-  // Only classes that have samples matter: rows may have been left out.
+  // Checks only classes with samples: rows may have been dropped.
   std::vector<bool> met(data.class_names.size(), false);
   for (const Index label : data.labels) met[usize(label)] = true;
   std::vector<double> numbers;
@@ -161,11 +161,12 @@ void relabel(Dataset& data, const std::vector<std::string>& class_names, bool re
     const auto number = parse_real(name);
     const auto place = std::find(class_names.begin(), class_names.end(), name);
     if (used && regression && !number) {
-      fail(Code::input, "{}: its label '{}' is no number, and those of the training set are", data.name, name);
+      fail(Code::input, "{}: its label '{}' is not a number, but those of the training set are", data.name, name);
     }
     if (used && !regression && place == class_names.end()) {
-      fail(Code::input, "{}: class '{}' does not occur in the training set, whose classes are: {}; choose among these",
-           data.name, name, fmt::join(class_names, ", "));
+      fail(Code::input,
+           "{}: class '{}' does not occur in the training set, whose classes are: {}; select some of these", data.name,
+           name, fmt::join(class_names, ", "));
     }
     numbers.push_back(number.value_or(0));
     places.push_back(place - class_names.begin());

@@ -12,11 +12,12 @@ namespace widelimit {
 namespace {
 
 constexpr std::array<std::string_view, 2> split_order_names{"stratified", "file"};
-/// Draws of a split are others than those of a shuffle by the same seed.
+/// Separate stream, so that a split is independent of a shuffle with the same seed.
 constexpr std::uint64_t split_stream = 2;
 
-/// Samples to train on of each class, `train` in all: fraction·n_c rounded down, and one more for the classes whose
-/// remainders are largest. A class of two or more keeps at least one on either side as long as others can give way.
+/// Returns the number of training samples per class, `train` in total: fraction·n_c rounded down, plus one for the
+/// classes with the largest remainders. A class of two or more has at least one sample in each part, as far as
+/// possible.
 std::vector<Index> quotas(const std::vector<Index>& sizes, double fraction, Index train) {
   std::vector<Index> quota(sizes.size());
   std::vector<double> remainder(sizes.size());
@@ -27,7 +28,7 @@ std::vector<Index> quotas(const std::vector<Index>& sizes, double fraction, Inde
     quota[c] = std::clamp(static_cast<Index>(std::floor(share)), least, most);
     remainder[c] = share - static_cast<double>(quota[c]);
   }
-  // Whoever is farthest from his share moves first, within what leaves one on either side, then without.
+  // Adjusts the class with the largest deviation first, keeping one sample in each part, then without that constraint.
   for (const bool both_sides : {true, false}) {
     while (true) {
       const Index sum = std::accumulate(quota.begin(), quota.end(), Index{0});
@@ -84,7 +85,7 @@ SplitRows split_rows(const Dataset& data, const Split& split) {
   const Index count = data.count();
   const auto train = static_cast<Index>(std::llround(split.fraction * static_cast<double>(count)));
   if (train == 0 || train == count) {
-    fail(Code::input, "{}: a split of {} leaves one part of its {} samples empty", data.name, split.fraction, count);
+    fail(Code::input, "{}: a split of {} leaves one part empty for {} samples", data.name, split.fraction, count);
   }
   if (split.order == SplitOrder::stratified) return stratified(data, split, train);
   SplitRows rows{std::vector<Index>(usize(train)), std::vector<Index>(usize(count - train))};

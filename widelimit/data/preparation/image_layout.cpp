@@ -8,10 +8,10 @@ namespace widelimit {
 
 namespace {
 
-/// How an image of this shape is described where its channels come first: rows are channels, and so on.
+/// Returns the Shape that a C×H×W array has if it is read as H×W×C.
 Shape channels_first_shape(const Shape& image) { return {image.channels, image.height, image.width}; }
 
-/// C×H×W → H×W×C, sample by sample.
+/// Transposes C×H×W to H×W×C, sample by sample.
 template <std::floating_point T>
 void move_channels_last(Matrix<T>& values, const Shape& image) {
   const Index positions = image.positions();
@@ -26,12 +26,12 @@ void move_channels_last(Matrix<T>& values, const Shape& image) {
   }
 }
 
-/// The images that samples of this shape are to become.
+/// Returns the image shape to which samples are converted.
 Shape image_of(const Dataset& data, const ImageLayout& layout) {
   if (layout.shape) return *layout.shape;
   if (data.shape.is_vector()) {
     fail(Code::input, {Remedy::image_shape},
-         "{}: samples are vectors of {} values; to move their channels last, say which images they are", data.name,
+         "{}: samples are vectors of {} values; give their image shape to move the channels last", data.name,
          data.shape.size());
   }
   return {data.shape.width, data.shape.channels, data.shape.height};
@@ -44,7 +44,7 @@ void lay_out(Dataset& data, const ImageLayout& layout) {
   if (layout.where_needed && layout.shape) return lay_out_like(data, *layout.shape, layout.channels_first);
   const Shape image = image_of(data, layout);
   if (image.size() != data.shape.size()) {
-    fail(Code::input, "{}: samples have {} values, and images of {} have {}", data.name, data.shape.size(),
+    fail(Code::input, "{}: samples have {} values, but images of {} have {}", data.name, data.shape.size(),
          to_string(image), image.size());
   }
   const Shape transposed = channels_first_shape(image);
@@ -55,7 +55,7 @@ void lay_out(Dataset& data, const ImageLayout& layout) {
     fail(Code::input, remedies, "{}: samples have the shape {}, not {}", data.name, to_string(data.shape),
          to_string(expected));
   }
-  // Images are read position by position, which wants all of their numbers.
+  // Images need dense values.
   if (const auto* sparse = std::get_if<SparseMatrix>(&data.values)) data.values = dense_copy(sparse->view());
   if (layout.channels_first) {
     if (auto* values = std::get_if<Matrix<float>>(&data.values)) move_channels_last(*values, image);

@@ -17,7 +17,7 @@ double median_of(std::vector<double> values) {
   return std::midpoint(*std::max_element(values.begin(), middle), *middle);
 }
 
-/// A running mean, so that no sum overflows.
+/// Running mean, which does not overflow.
 double mean_of(const std::vector<double>& values) {
   double mean = 0;
   double count = 0;
@@ -28,7 +28,7 @@ double mean_of(const std::vector<double>& values) {
   return mean;
 }
 
-/// What stands for a missing value of the column whose features begin at `first`.
+/// Returns the fill of the column whose features start at `first`.
 double fill_of(const Matrix<double>& x, const Column& column, Index first, Missing how, const std::string& source) {
   if (column.categories.empty()) {
     std::vector<double> values;

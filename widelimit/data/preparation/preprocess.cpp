@@ -14,7 +14,7 @@ namespace widelimit {
 
 namespace {
 
-/// Where class `wanted` stands in the names of `data`.
+/// Returns the index of class `wanted` in the class names of `data`.
 Index find_class(const Dataset& data, const std::string& wanted) {
   const auto& names = data.class_names;
   const auto named = std::find(names.begin(), names.end(), wanted);
@@ -79,7 +79,7 @@ Dataset select_classes(const Dataset& data, std::span<const std::string> classes
 }
 
 Dataset limit_rows(Dataset data, Index count) {
-  if (count < 1) fail(Code::usage, "a limit of {} samples leaves nothing; give at least 1", count);
+  if (count < 1) fail(Code::usage, "a limit of {} samples leaves no samples; give at least 1", count);
   if (count >= data.count()) return data;
   return take_rows(data, range(0, count));
 }

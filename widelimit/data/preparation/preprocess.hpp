@@ -9,22 +9,22 @@
 
 namespace widelimit {
 
-/// Rows `rows` of `data`, in that order.
+/// Returns the rows `rows` of `data`, in that order.
 [[nodiscard]] Dataset take_rows(const Dataset& data, std::span<const Index> rows);
 
-/// Only the samples of these classes; classes keep their order. A class is named as in `class_names`, or, where no
-/// name is a number, by its index. Error{input} lists the names there are.
+/// Returns the samples of these classes, whose order is kept. A class is given by its name or, if no class name is
+/// numeric, by its index. Throws Error{input} with the class names if one is unknown.
 [[nodiscard]] Dataset select_classes(const Dataset& data, std::span<const std::string> classes);
 
-/// The first `count` samples, all where there are fewer.
+/// Returns the first `count` samples, or all if there are fewer.
 [[nodiscard]] Dataset limit_rows(Dataset data, Index count);
 
-/// Fisher–Yates; a pure function of (seed, stream).
+/// Fisher–Yates shuffle; a pure function of (seed, stream).
 [[nodiscard]] std::vector<Index> permutation(Index count, std::uint64_t seed, std::uint64_t stream = 0);
 [[nodiscard]] Dataset shuffle_rows(const Dataset& data, std::uint64_t seed, std::uint64_t stream = 0);
 
-/// Leaves out the classes that have no sample in `train`, and the samples of such classes in `test`, where there is
-/// one: no machine learns a class that it never saw. `train` gets a note that names them.
+/// Removes the classes without samples in `train`, also from `test`, since they cannot be learned. Adds a note with
+/// their names to `train`.
 void drop_absent_classes(Dataset& train, std::optional<Dataset>& test);
 
 }  // namespace widelimit

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::array<std::string_view, 7> names{"none", "unit", "standard", "minmax", "byte", "maxabs", "channel"};
 
-/// Range of one column.
+/// Value range of one column.
 struct Range {
   double low;
   double high;
@@ -38,15 +38,15 @@ bool shifts(Scaling scaling) {
   return scaling == Scaling::standard || scaling == Scaling::minmax || scaling == Scaling::channel;
 }
 
-/// Zeros that are not stored would become other numbers, and samples as large as dense ones.
+/// Throws: shifting would make the zeros of sparse samples nonzero, and the samples as large as dense ones.
 [[noreturn]] void refuse_shift(Scaling scaling, const std::string& source) {
   fail(Code::input,
-       "{}: the samples are sparse, and {} scaling shifts columns, so that no zero would stay zero; scale by maxabs or "
+       "{}: the samples are sparse, and {} scaling shifts columns, which makes zeros nonzero; scale by maxabs or "
        "unit, which keep zeros, or make the samples dense",
        source, to_string(scaling));
 }
 
-/// Largest magnitude of each column; 1 where all of it is 0.
+/// Returns the largest magnitude of each column; 1 for zero columns.
 template <typename T>
 std::vector<double> column_magnitudes(const Matrix<T>& m) {
   std::vector<double> largest;
@@ -68,7 +68,7 @@ std::vector<double> column_magnitudes(const SparseMatrix& m) {
   return largest;
 }
 
-/// Mean and standard deviation of each column, in units of its largest magnitude `unit`.
+/// Computes mean and standard deviation of each column, in units of its largest magnitude `unit`.
 template <typename T>
 void learn_moments(MatrixView<const T> m, const std::vector<Range>& ranges, std::vector<double>& shift,
                    std::vector<double>& scale) {
@@ -80,7 +80,7 @@ void learn_moments(MatrixView<const T> m, const std::vector<Range>& ranges, std:
     unit[j] = std::max(std::abs(ranges[j].low), std::abs(ranges[j].high));
     if (unit[j] == 0) unit[j] = 1;
   }
-  // Welford's update: one pass, and no cancellation where the mean is far larger than the deviation.
+  // Welford's update: one pass, without cancellation if the mean is far larger than the deviation.
   interruptible_rows(m.rows, m.cols, [&](Index i) {
     const double count = static_cast<double>(i) + 1;
     for (std::size_t j = 0; j < columns; ++j) {
@@ -92,7 +92,7 @@ void learn_moments(MatrixView<const T> m, const std::vector<Range>& ranges, std:
   });
   for (std::size_t j = 0; j < columns; ++j) {
     if (ranges[j].low == ranges[j].high) {
-      shift[j] = ranges[j].low;  // exactly: the mean of equal numbers may round
+      shift[j] = ranges[j].low;  // exact: the computed mean of equal numbers may be rounded
       continue;
     }
     shift[j] = mean[j] * unit[j];
@@ -111,7 +111,7 @@ void normalise_row(T* row, Index columns) {
   for (Index j = 0; j < columns; ++j) row[j] = static_cast<T>(static_cast<double>(row[j]) / largest / norm);
 }
 
-/// Samples of several channels, position after position, are a matrix of all positions with a column for each channel.
+/// For `channel`, samples are viewed as a matrix with one row per position and one column per channel.
 template <typename T>
 void learn_shifts(Scaling scaling, const Matrix<T>& m, const Dataset& train, std::vector<double>& shift,
                   std::vector<double>& scale) {
@@ -142,7 +142,7 @@ void learn_shifts(Scaling scaling, const SparseMatrix& /*m*/, const Dataset& tra
 }
 
 [[noreturn]] void refuse_graphs(const std::string& source) {
-  fail(Code::usage, "{}: the samples are graphs, which are not scaled", source);
+  fail(Code::usage, "{}: the samples are graphs, which cannot be scaled", source);
 }
 std::vector<double> column_magnitudes(const Graphs& /*graphs*/) { return {}; }
 void learn_shifts(Scaling /*scaling*/, const Graphs& /*graphs*/, const Dataset& train, std::vector<double>& /*shift*/,
@@ -150,7 +150,7 @@ void learn_shifts(Scaling /*scaling*/, const Graphs& /*graphs*/, const Dataset& 
   refuse_graphs(train.name);
 }
 
-/// (x − shift)/scale. Halves are subtracted, since the difference of two large numbers may overflow.
+/// Returns (x − shift)/scale. If the difference overflows, halves are subtracted instead.
 double standardised(double x, double shift, double scale) {
   const double difference = x - shift;
   return std::isfinite(difference) ? difference / scale : (x / 2 - shift / 2) / (scale / 2);
@@ -199,7 +199,7 @@ void Scaler::apply(Dataset& data) const {
     fail(Code::input, "{}: {} features, the training set has {}", data.name, data.shape.size(), features_);
   }
   if (scaling_ == Scaling::none) return;
-  // Row i holds `size` numbers, of the features that column(k) says.
+  // Row i holds `size` numbers; column(k) is the feature of number k.
   const auto scale_row = [&]<typename T>(Index i, T* row, Index size, const auto& column) {
     constexpr double largest_byte = 255;
     if (scaling_ == Scaling::unit) return normalise_row(row, size);

@@ -9,33 +9,33 @@
 
 namespace widelimit {
 
-/// What is done to features before a kernel sees them.
+/// Scaling of features before kernels are computed.
 enum class Scaling : std::uint8_t {
   none,
-  unit,      ///< every row to norm 1; zero rows stay zero
-  standard,  ///< every column to mean 0 and (population) standard deviation 1; a constant column is only shifted
-  minmax,    ///< every column to [0, 1]; a constant column is only shifted
-  byte,      ///< divided by 255
-  maxabs,    ///< every column divided by its largest magnitude; a zero column stays as it is
-  channel,   ///< every channel of images to mean 0 and standard deviation 1, over all positions; of vectors, `standard`
+  unit,      ///< each row to norm 1; zero rows are unchanged
+  standard,  ///< each column to mean 0 and (population) standard deviation 1; a constant column is only shifted
+  minmax,    ///< each column to [0, 1]; a constant column is only shifted
+  byte,      ///< division by 255
+  maxabs,    ///< each column divided by its largest magnitude; a zero column is unchanged
+  channel,   ///< each image channel to mean 0 and standard deviation 1 over all positions; for vectors as `standard`
 };
 
 [[nodiscard]] std::string_view to_string(Scaling scaling);
-/// Error{usage} lists the choices.
+/// Throws Error{usage} with the choices if `text` is none of them.
 [[nodiscard]] Scaling parse_scaling(std::string_view text);
 
-/// Learned on training data, applied to any: x ↦ (x − shift)/scale by column, or its row and constant forms.
-/// Sums are taken of x/max|x|, so that 1e±150 neither overflows nor vanishes.
+/// Scaling that is fitted on training data and applied to any data: x ↦ (x − shift)/scale per column, or the row or
+/// constant variant. Sums are accumulated over x/max|x|, so that values like 1e±150 neither overflow nor underflow.
 class Scaler {
  public:
-  /// Error{input} where `train` is sparse and the scaling shifts columns: zeros would not stay zero.
-  /// Cost: two passes over `train`.
+  /// Fits the scaling to `train`, in two passes. Throws Error{input} if `train` is sparse and the scaling shifts
+  /// columns, which would destroy sparsity.
   Scaler(Scaling scaling, const Dataset& train);
-  /// As it was learned before: one shift and one scale for each feature. Error{input} unless they are as many, finite,
-  /// and no scale is 0.
+  /// Restores a fitted scaling: one shift and one scale per feature. Throws Error{input} unless their numbers are
+  /// equal, they are finite and no scale is 0.
   Scaler(Scaling scaling, std::vector<double> shift, std::vector<double> scale);
-  /// In place. Error{input} where the number of features differs, or sparse columns would be shifted; Error{numerical}
-  /// where a result would overflow.
+  /// Scales in place. Throws Error{input} if the number of features differs or sparse columns would be shifted;
+  /// Error{numerical} if a result would overflow.
   void apply(Dataset& data) const;
 
   [[nodiscard]] Scaling scaling() const { return scaling_; }
@@ -50,7 +50,7 @@ class Scaler {
   std::vector<double> scale_;
 };
 
-/// Samples of their own, which a scaler may write to.
+/// Returns a copy of samples, which a scaler can modify.
 [[nodiscard]] Dataset copy_samples(const SampleView& samples, std::string name);
 
 }  // namespace widelimit

@@ -51,7 +51,7 @@ namespace {
 constexpr Index classes = std::ssize(cifar_classes);
 constexpr Index pixels = cifar_side * cifar_side;
 
-/// One of the two splits as it fills.
+/// One of the two splits, filled record by record.
 struct CifarPart {
   std::string_view prefix;
   Index per_class;
@@ -61,7 +61,7 @@ struct CifarPart {
   [[nodiscard]] Index count() const { return classes * per_class; }
 };
 
-/// The record that `member`, without the split's prefix ("frog/0042.jpg"), belongs to; −1 where it is none.
+/// Returns the record index of `member`, given without the prefix of the split ("frog/0042.jpg"); −1 if it is invalid.
 Index record_of(std::string_view member, const CifarPart& split) {
   const auto slash = member.find('/');
   if (slash == std::string_view::npos || !member.ends_with(".jpg")) return -1;
@@ -98,7 +98,7 @@ CifarRecords decode_cifar_archive(const std::filesystem::path& archive, const Re
     split.records.resize(static_cast<std::size_t>(split.count() * cifar_record));
     split.seen.resize(static_cast<std::size_t>(split.count()), false);
   }
-  // The archive need not report progress: the images do.
+  // Progress is reported per image, not per archive byte.
   const ReadLimits silent{limits.memory, nullptr};
   ProgressTicker ticker(limits.progress, total, "images");
   Index done = 0;
@@ -107,7 +107,7 @@ CifarRecords decode_cifar_archive(const std::filesystem::path& archive, const Re
     for (CifarPart& split : splits) {
       if (!members.member().starts_with(split.prefix)) continue;
       const Index record = record_of(std::string_view(members.member()).substr(split.prefix.size()), split);
-      if (record < 0) fail(Code::input, "{}: not a name of this archive", source);
+      if (record < 0) fail(Code::input, "{}: unexpected member name; expected CLASS/NNNN.jpg", source);
       store_record(decode_jpeg(members.read(), source, pixels), record, split, source);
       ticker.at(++done);
     }

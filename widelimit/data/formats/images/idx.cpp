@@ -9,7 +9,7 @@ namespace widelimit {
 
 namespace {
 
-/// `Stored` numbers of the file as a matrix of `Held`.
+/// Converts the numbers of type `Stored` in the file to a matrix of `Held`.
 template <typename Stored, typename Held>
 Matrix<Held> numbers(Bytes body, const std::vector<Index>& dims, const std::string& source, const ReadLimits& limits) {
   const Index count = checked_count(dims, sizeof(Stored), body.size(), source);
@@ -42,7 +42,7 @@ AnyMatrix typed_numbers(std::byte type, Bytes body, const std::vector<Index>& di
     case 0x0E:
       return numbers<double, double>(body, dims, source, limits);
     default:
-      fail(Code::input, "{}: number type {:#04x} is none of IDX", source, std::to_integer<int>(type));
+      fail(Code::input, "{}: number type {:#04x} is not an IDX type", source, std::to_integer<int>(type));
   }
 }
 

@@ -5,11 +5,11 @@
 
 namespace widelimit {
 
-/// IDX, the format of MNIST: two zero bytes, type, number of dimensions, big-endian sizes, big-endian numbers
+/// Parses IDX, the format of MNIST: two zero bytes, type, number of dimensions, big-endian sizes, big-endian numbers
 /// (bytes, 16- and 32-bit integers, float32, float64).
 [[nodiscard]] Array parse_idx(Bytes bytes, const std::string& source, const ReadLimits& limits = {});
 
-/// Images and their labels, each plain or gz.
+/// Reads images and their labels, each plain or gz.
 [[nodiscard]] Dataset read_idx(const std::filesystem::path& images, const std::filesystem::path& labels,
                                const ReadLimits& limits = {});
 

@@ -28,7 +28,7 @@ Kind kind_of(const fs::path& path) {
   return ending == ".jpg" || ending == ".jpeg" ? Kind::jpeg : Kind::other;
 }
 
-/// What lies in a folder, each sorted by name.
+/// Contents of a folder, each list sorted by name.
 struct Listing {
   std::vector<fs::path> images;
   std::vector<fs::path> folders;
@@ -53,10 +53,10 @@ Listing list_folder(const fs::path& folder) {
   return found;
 }
 
-/// The images of a data set in their order.
+/// The images of a data set in order.
 struct Chosen {
   std::vector<fs::path> images;
-  std::vector<Index> labels;  ///< empty where the images lie in the folder itself
+  std::vector<Index> labels;  ///< empty if the images are in the folder itself
   std::vector<std::string> classes;
   std::vector<std::string> notes;
 };
@@ -102,7 +102,7 @@ Chosen choose_images(const fs::path& folder, const std::string& source) {
          source);
   }
   note_left_out(chosen, empty, source, "folders without images are");
-  note_left_out(chosen, others, source, "what is no image of a class is");
+  note_left_out(chosen, others, source, "files that are not images of a class are");
   return chosen;
 }
 
@@ -117,7 +117,7 @@ Picture decode(const fs::path& path, const ReadLimits& limits) {
   return picture;
 }
 
-/// The rows of grey images as colours.
+/// Repeats the grey values of `rows` rows in three channels.
 Matrix<float> as_colours(const Matrix<float>& grey, Index rows) {
   Matrix<float> colours(grey.rows(), 3 * grey.cols());
   for (Index i = 0; i < rows; ++i) {
@@ -126,7 +126,7 @@ Matrix<float> as_colours(const Matrix<float>& grey, Index rows) {
   return colours;
 }
 
-/// Takes images one after the other into one matrix.
+/// Collects images into one matrix.
 class Collector {
  public:
   Collector(Index count, const std::string& source, const ReadLimits& limits)
@@ -136,13 +136,13 @@ class Collector {
     if (done_ == 0) begin(path, picture);
     if (picture.height != shape_.height || picture.width != shape_.width) {
       fail(Code::input,
-           "{} has {} x {} pixels, {} has {} x {}; all images must have one size: resize them first (with ImageMagick: "
-           "mogrify -resize '{}x{}!' FILES)",
+           "{} has {} x {} pixels, {} has {} x {}; all images must have the same size: resize them first "
+           "(with ImageMagick: mogrify -resize '{}x{}!' FILES)",
            path.string(), picture.width, picture.height, first_, shape_.width, shape_.height, shape_.width,
            shape_.height);
     }
     if (picture.channels > shape_.channels) {
-      require(4);  // both are there while the colours are spread
+      require(4);  // old and new matrix coexist during the conversion
       values_ = as_colours(values_, done_);
       shape_.channels = 3;
     }

@@ -4,11 +4,11 @@
 
 namespace widelimit {
 
-/// Images of a folder, .png, .jpg and .jpeg, in the order of their names. Folders in it are classes, called by their
-/// names; a folder that holds images and no such folders is samples without labels, as are all with label "none".
-/// All images have one size. They are grey or colour; a mixture is read as colour. Values are 0 to 255. Hidden files
-/// are passed over; notes tell of other files, folders without images, and transparency, which is dropped.
-/// Error{input} names the file that is damaged, unreadable or of another size.
+/// Reads the images of a folder (.png, .jpg and .jpeg), sorted by name. Each sub-folder is a class, named after it; a
+/// folder of images without such sub-folders is unlabelled, as is any folder if the label is "none". All images must
+/// have the same size. If grey and colour images are mixed, all are read as colour. Values are 0 to 255. Hidden files
+/// are skipped; notes report other files, folders without images, and dropped transparency. Throws Error{input} with
+/// the file that is damaged, unreadable or of another size.
 [[nodiscard]] Dataset read_image_folder(const std::filesystem::path& folder, const ReadOptions& options = {});
 
 }  // namespace widelimit

@@ -13,9 +13,9 @@ namespace widelimit {
 
 namespace {
 
-/// libjpeg calls error_exit and expects it not to return. It must not throw through C frames either, so it jumps back.
+/// libjpeg requires that error_exit does not return, and exceptions must not pass through C frames; hence longjmp.
 struct Escape {
-  jpeg_error_mgr manager;  // first: libjpeg hands back a pointer to it
+  jpeg_error_mgr manager;  // first member: libjpeg passes a pointer to it
   std::jmp_buf back;
   char message[JMSG_LENGTH_MAX];
 };
@@ -36,8 +36,8 @@ struct Decompressor {
   Decompressor& operator=(const Decompressor&) = delete;
 };
 
-/// Nothing with a destructor lives in the frames of the next two, since a jump would skip it. They return whether all
-/// went well.
+/// The next two functions must not have locals with destructors, since longjmp skips them. They return false after an
+/// error.
 bool read_header(jpeg_decompress_struct& state, Escape& handler, Bytes bytes, Index most_pixels) {
   if (setjmp(handler.back) != 0) return false;
   jpeg_create_decompress(&state);
@@ -64,7 +64,7 @@ bool decode(jpeg_decompress_struct& state, Escape& handler, Image& image) {
   }
   jpeg_finish_decompress(&state);
   if (state.err->num_warnings > 0) {
-    // libjpeg fills what is missing with grey and only warns.
+    // libjpeg fills missing data with grey and only warns.
     state.err->format_message(reinterpret_cast<j_common_ptr>(&state), handler.message);
     return false;
   }
@@ -84,7 +84,7 @@ Image decode_jpeg(Bytes bytes, const std::string& source, Index most_pixels, con
   Image image;
   bool good = read_header(state, handler, bytes, most_pixels);
   if (good) {
-    // A progressive file is held whole as coefficients of two bytes, beside the pixels.
+    // A progressive file is held in memory as two-byte coefficients, beside the pixels.
     constexpr double pixel_bytes = 3 + 3 * 2;
     limits.require(pixel_bytes * static_cast<double>(state.image_width) * static_cast<double>(state.image_height),
                    source);

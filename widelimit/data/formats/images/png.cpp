@@ -13,7 +13,8 @@ namespace widelimit {
 
 namespace {
 
-/// libpng expects its error callback not to return. It must not throw through C frames either, so it jumps back.
+/// libpng requires that its error callback does not return, and exceptions must not pass through C frames; hence
+/// longjmp.
 struct Reader {
   explicit Reader(Bytes bytes) : rest(bytes) {}
   ~Reader() { png_destroy_read_struct(&png, &info, nullptr); }
@@ -38,13 +39,13 @@ void stay_silent(png_structp, png_const_charp) {}
 
 void hand_over(png_structp png, png_bytep into, std::size_t count) {
   auto* const reader = static_cast<Reader*>(png_get_io_ptr(png));
-  if (count > reader->rest.size()) png_error(png, "it ends too early");
+  if (count > reader->rest.size()) png_error(png, "the file ends too early");
   std::memcpy(into, reader->rest.data(), count);
   reader->rest = reader->rest.subspan(count);
 }
 
-/// Nothing with a destructor lives in the frames of the next two, since a jump would skip it. False after an error.
-/// Afterwards rows are of 8 or 16 bits, grey or colour, without alpha.
+/// The next two functions must not have locals with destructors, since longjmp skips them. They return false after an
+/// error. After read_header, rows are 8 or 16 bit, grey or colour, without alpha.
 bool read_header(Reader& reader) {
   if (setjmp(reader.back) != 0) return false;
   png_read_info(reader.png, reader.info);
@@ -70,7 +71,7 @@ bool read_rows(Reader& reader, png_bytep* rows) {
   fail(Code::input, "{}: not a readable PNG ({})", source, reason);
 }
 
-/// Sixteen bits lie with the larger byte first; 65535 is 255.
+/// Converts to float; 16-bit values are big-endian and scaled so that 65535 becomes 255.
 std::vector<float> values_of(const std::vector<png_byte>& bytes, bool wide) {
   std::vector<float> values(bytes.size() / (wide ? 2 : 1));
   if (!wide) {

@@ -9,17 +9,17 @@
 
 namespace widelimit {
 
-/// Pixels from the top left, row after row, the channels of a pixel together.
+/// Decoded image: row-major from the top left, channels interleaved.
 struct Picture {
   Index height = 0;
   Index width = 0;
   Index channels = 0;         ///< 1: grey, 3: red, green, blue
-  std::vector<float> values;  ///< 0 to 255; fractions where the source has 16 bits
-  bool transparent = false;   ///< it had an alpha channel or a transparent colour, which were dropped
+  std::vector<float> values;  ///< 0 to 255; fractional for 16-bit sources
+  bool transparent = false;   ///< an alpha channel or a transparent colour was dropped
 };
 
-/// Decodes a PNG; palettes become colours. Error{input} where it is damaged, incomplete or has more than `most_pixels`,
-/// Error{resource} where its size exceeds `limits`; both before memory is taken for it.
+/// Decodes a PNG; palettes are converted to colours. Throws Error{input} if it is damaged, incomplete or has more than
+/// `most_pixels`, Error{resource} if its size exceeds `limits`; the size is checked before memory is allocated.
 [[nodiscard]] Picture decode_png(Bytes bytes, const std::string& source, Index most_pixels = Index{1} << 24,
                                  const ReadLimits& limits = {});
 
