@@ -6,7 +6,7 @@
 
 namespace widelimit {
 
-/// BLAS, vector instructions chosen at run time, OpenMP threads (0: one per processor this process may use).
+/// Engine with BLAS, run-time dispatch of vector instructions and OpenMP threads (0: one per available processor).
 [[nodiscard]] std::unique_ptr<Engine> make_cpu_engine(int threads);
 
 }  // namespace widelimit

@@ -14,12 +14,12 @@ namespace {
 
 using Real = long double;
 
-/// Puts value into feature f of place i.
+/// Stores value as feature f of place i.
 void put(Features& features, Index f, std::size_t i, Real value) {
   features.f64(f, static_cast<Index>(i)) = static_cast<double>(value);
 }
 
-/// E[φ(u)²] and E[φ'(u)²] where they have a closed form.
+/// Closed forms of E[φ(u)²] and E[φ'(u)²].
 DualValue<Real> self_dual(const Dual& dual, Real q) {
   switch (dual.phi) {
     case Phi::relu:
@@ -59,7 +59,7 @@ DualValue<Real> self_dual(const Dual& dual, Real q) {
   }
 }
 
-/// The features of closed-form duals; r and r_new are the deviations before and after.            [strip.hpp]
+/// Features of closed-form duals; r and r_new are the standard deviations before and after.            [strip.hpp]
 void dual_features(const Dual& dual, Features& features, std::size_t i, Real q, Real q_new) {
   const Real r = std::sqrt(q);
   const Real r_new = std::sqrt(q_new);
@@ -96,7 +96,7 @@ void dual_features(const Dual& dual, Features& features, std::size_t i, Real q, 
       put(features, 0, i, r);
       break;
     case Phi::rectified_monomial:
-      // 1[x ≥ 0] = ½ + ½·sign x but at 0, where it is 1: weights of the sign and of the constant.
+      // 1[x ≥ 0] = ½ + ½·sign x except at 0, where it is 1: weights of the sign and of the constant.
       if (dual.degree == 0) {
         put(features, 0, i, q > 0 ? std::sqrt(Real(0.5)) : Real(0));
         put(features, 1, i, q > 0 ? std::sqrt(Real(0.5)) : Real(1));
@@ -144,7 +144,7 @@ Advance advance_closed(const Step& step, const Variances& variance, bool follow)
   return result;
 }
 
-/// Coefficients in as many rows as the longest series here has: a place's own do not depend on the others.
+/// Stores coefficients in as many rows as the longest series; the coefficients of a place do not depend on the others.
 Advance advance_series(const Recipe& recipe, const Step& step, const Variances& variance, double tolerance) {
   const std::size_t places = variance.size();
   std::vector<HermiteSeries> all(places);

@@ -10,18 +10,18 @@
 #include <span>
 #include <vector>
 
-/// What a step needs to know of one side of a pair: numbers for each place, a place being a sample (networks on
-/// vectors) or a position of an image.
+/// Per-place quantities of one side of a pair that a step needs; a place is a sample (networks on vectors) or a
+/// position of an image.
 namespace widelimit::cpu {
 
 using Variances = std::vector<long double>;
 
-/// F numbers for each of N places: array f runs over the places, padded for whole vectors.
+/// F numbers for each of N places: array f runs over the places, padded to whole vectors.
 struct Features {
   Matrix<double> f64;
-  Matrix<float> f32;                          ///< the same, rounded; filled where strips are float
-  Index terms = 0;                            ///< coefficients of each place, of a dual by series
-  std::shared_ptr<const Pointwise> function;  ///< its φ, where that has no closed form
+  Matrix<float> f32;                          ///< rounded copy, filled if strips are float
+  Index terms = 0;                            ///< coefficients per place, for duals by series
+  std::shared_ptr<const Pointwise> function;  ///< φ of the dual if it has no closed form
 
   template <typename T>
   [[nodiscard]] const T* array(Index f) const;
@@ -38,33 +38,34 @@ inline const float* Features::array<float>(Index f) const {
   return f32.data() + f * f32.cols();
 }
 
-/// A step carried out on variances alone.
+/// Result of a step applied to variances only.
 struct Advance {
   Variances variance;  ///< after the step
-  Variances dot;       ///< dual: E[φ'(u)²], what multiplies Θ of a place with itself
-  Features features;   ///< for strips
-  DualError error;     ///< dual: the worst over all places
+  Variances dot;       ///< dual: E[φ'(u)²], the factor of the diagonal of Θ
+  Features features;   ///< features for strips
+  DualError error;     ///< dual: maximum over all places
 };
 
-/// What is asked of duals by quadrature. `follow`: errors come in, so what a dual makes of them is wanted too.
+/// Accuracy of duals by quadrature. `follow`: the input has errors, so their amplification is needed too.
 struct Accuracy {
   double tolerance = 0.0;
   bool follow = false;
 };
-/// What may be left of a dual, relative to the root of the product of both second moments.
+/// Returns the admissible error of a dual, relative to the geometric mean of both second moments.
 [[nodiscard]] double quadrature_tolerance(Precision precision);
 
-/// affine, dual, layer_norm, dropout: places do not mix. Error{numerical} where a variance overflows double.
+/// Applies affine, dual, layer_norm or dropout, which act on each place separately. Throws Error{numerical} if a
+/// variance overflows double.
 [[nodiscard]] Advance advance(const Recipe& recipe, const Step& step, const Variances& variance,
                               const Accuracy& accuracy);
 
-/// join: the deviations of both branches relative to that of their sum.
+/// Applies join; features are the deviations of both branches relative to that of their sum.
 [[nodiscard]] Advance advance_join(const Variances& first, const Variances& second);
 
-/// Features that strips need of a step, at most.
+/// Upper bound of the number of features that strips need for a step.
 [[nodiscard]] Index feature_count(const Step& step);
 [[nodiscard]] Features make_features(Index count, Index places);
-/// a/b, and 0 where b is 0: a place without variance has no correlation with anything.
+/// Returns a/b, or 0 if b is 0: a place with variance 0 has no correlations.
 [[nodiscard]] double ratio(long double a, long double b);
 void check_variances(const Variances& variance);
 

@@ -21,7 +21,7 @@ double squared_norm(const In* x, Index length, double scale) {
   return sum;
 }
 
-/// The power of two that brings the largest value to [1, 2).
+/// Returns the exponent of the power of two that scales the largest value to [1, 2).
 template <typename In>
 int exponent_of(const In* x, Index length) {
   double largest = 0;
@@ -29,12 +29,12 @@ int exponent_of(const In* x, Index length) {
   return largest > 0 ? std::clamp(std::ilogb(largest), -1000, 1000) : 0;
 }
 
-/// Of `values` numbers, which stand among `length` of which the others are 0; `unit` may be `x`.
+/// Normalises `values` numbers of a vector of `length`, whose other entries are 0; `unit` may alias `x`.
 template <typename In, typename T>
 long double normalise_run(const In* x, Index values, Index length, T* unit) {
   int exponent = 0;
   double sum = squared_norm(x, values, 1.0);
-  const bool safe = sum > 0x1p-900 && sum < 0x1p1000;  // no square overflowed, and none that counts was lost
+  const bool safe = sum > 0x1p-900 && sum < 0x1p1000;  // no square overflowed, no relevant one underflowed
   if (!safe) {
     exponent = exponent_of(x, values);
     sum = squared_norm(x, values, std::ldexp(1.0, -exponent));

@@ -2,13 +2,13 @@
 
 #include "widelimit/engine/kernels.hpp"
 
-/// Inside the cpu engine: four ways to evaluate recipes, behind one interface.
+/// Internals of the cpu engine: four evaluation paths for recipes behind one interface.
 namespace widelimit::cpu {
 
-/// Samples as a path holds them. They know how to fill the tiles of their pairs (Kernels says what each call does).
+/// Samples in the form of a path, with the methods that fill tiles of pairs (specified by Kernels).
 struct CpuLoaded : Loaded {
-  Matrix<double> diagonal_values;  ///< outputs × n, of each sample with itself
-  double error = 0.0;              ///< of quadrature
+  Matrix<double> diagonal_values;  ///< outputs × n, each sample with itself
+  double error = 0.0;              ///< quadrature error
 
   [[nodiscard]] Index count() const override { return diagonal_values.cols(); }
   [[nodiscard]] double quadrature_error() const override { return error; }
@@ -17,7 +17,7 @@ struct CpuLoaded : Loaded {
                     std::span<const MatrixView<float>> outputs) const = 0;
   virtual void tile(const Recipe& recipe, Range rows, const Loaded& other, Range cols,
                     std::span<const MatrixView<double>> outputs) const = 0;
-  /// False where the path has no way of its own: tile and a transposition do.
+  /// Returns false if the path has no specialisation; the caller then uses tile and a transposition.
   virtual bool mirrored_tile(const Recipe& recipe, Range rows, Range cols, std::span<const MatrixView<float>> outputs,
                              std::span<const MatrixView<float>> mirrored) const;
   virtual bool mirrored_tile(const Recipe& recipe, Range rows, Range cols, std::span<const MatrixView<double>> outputs,
@@ -26,31 +26,32 @@ struct CpuLoaded : Loaded {
                         const std::function<void(Index done)>& after) const;
 };
 
-/// The allocator rounds sizes, and keeps words of its own beside every array.
+/// Upper bound of the allocator overhead per array: size rounding and bookkeeping.
 inline constexpr std::size_t allocation_overhead = 2 * 64;
 
-/// One way to evaluate one recipe in one precision.
+/// An evaluation path for one recipe in one precision.
 class Path {
  public:
   virtual ~Path() = default;
   [[nodiscard]] virtual std::string route() const = 0;
   [[nodiscard]] virtual std::unique_ptr<Loaded> load(const SampleView& x, int threads,
                                                      const std::function<void(Index done)>& after) const = 0;
-  /// What load takes for one sample: what is kept, and what is alive beside it while it is made.
+  /// Returns the memory of load per sample: the result and temporaries.
   [[nodiscard]] virtual std::size_t loaded_bytes(const SampleView& x) const = 0;
   [[nodiscard]] virtual Index tile_edge() const = 0;
 };
 
-/// Networks on vectors: correlations of a tile of inputs by one matrix product, then all steps on strips of pairs while
-/// they are in the first-level cache.
+/// Path for networks on vectors: computes correlations of a tile of inputs by one matrix product, then applies all
+/// steps to strips of pairs in the first-level cache.
 [[nodiscard]] std::unique_ptr<Path> vector_path(const Recipe& recipe, Precision precision);
-/// Networks on images by displacement planes, 16 pairs of images at a time. Where planes cannot do it, nothing, and
-/// `obstacle` says why.
+/// Path for networks on images by displacement planes, 16 pairs of images at a time. Returns null with the reason in
+/// `obstacle` if planes do not apply.
 [[nodiscard]] std::unique_ptr<Path> plane_path(const Recipe& recipe, Precision precision, std::string& obstacle);
-/// Networks on images, the general path: pair by pair, all position pairs where pooling or attention ask for them,
-/// otherwise equal positions. In double; every layer. `obstacle` is what keeps planes from it.
+/// General path for networks on images: one pair at a time; all position pairs if pooling or attention need them,
+/// otherwise equal positions. In double; supports every layer. `obstacle` is the reason why planes do not apply.
 [[nodiscard]] std::unique_ptr<Path> image_path(const Recipe& recipe, Precision precision, std::string obstacle);
-/// Networks on graphs: all pairs of nodes of some graphs with some others at a time, nodes of equal colour as one.
+/// Path for networks on graphs: all pairs of nodes of two groups of graphs at a time, with nodes of equal colour
+/// merged.
 [[nodiscard]] std::unique_ptr<Path> graph_path(const Recipe& recipe, Precision precision);
 
 }  // namespace widelimit::cpu

@@ -16,12 +16,12 @@ namespace widelimit::cpu {
 
 namespace {
 
-/// Smallest eigenvalue of B, which is that of A.  O(n² width).
+/// Returns the smallest eigenvalue of B, equal to that of A.  O(n² width).
 double smallest_eigenvalue(const BandForm& form) {
   const int n = lapack_size(form.samples());
   const int band = static_cast<int>(std::min(BandForm::width, form.samples() - 1));
   const int stride = band + 1;
-  // LAPACK's lower band: entry (i, j) of B in row i − j of column j.
+  // LAPACK's lower band storage: entry (i, j) of B in row i − j of column j.
   std::vector<double> columns(usize(n) * usize(stride));
   const auto put = [&](Index i, Index j, double value) {
     if (i >= j && i - j <= band) columns[usize(j * stride + i - j)] = value;
@@ -44,12 +44,12 @@ double smallest_eigenvalue(const BandForm& form) {
   return values.front();
 }
 
-/// Shifts that share a pass over Q, and rows of Q in a strip: what they hold in between stays in the second cache.
+/// Number of shifts per pass over Q, and rows of Q per strip: the intermediate results fit in the second-level cache.
 constexpr Index group_size = 8;
 constexpr Index strip_rows = 128;
 static_assert(BandForm::width % band_pass_columns == 0);
 
-/// L of B + cI as the two matrices by which L⁻¹ is applied, block after block: with L_k on the diagonal of L and F_k
+/// The factor L of B + cI in the form in which L⁻¹ is applied block by block: with L_k on the diagonal of L and F_k
 /// left of it, D_k = L_k⁻ᵀ and G_k = −F_kᵀL_k⁻ᵀ, each in rows k·width ….
 struct BandFactor {
   explicit BandFactor(const BandForm& form)
@@ -66,7 +66,7 @@ struct BandFactor {
   }
 };
 
-/// Nothing where B + cI is not positive definite.
+/// Returns std::nullopt if B + cI is not positive definite.
 std::optional<BandFactor> factor(const BandForm& form, double c) {
   constexpr Index width = BandForm::width;
   BandFactor result(form);
@@ -86,7 +86,7 @@ std::optional<BandFactor> factor(const BandForm& form, double c) {
                    result.d(k - 1, width, width), 0, left);
       gemm<double>(-1, Transpose::no, left, Transpose::yes, left, 1, square);
     }
-    if (potrf(square) != 0) return std::nullopt;  // the upper triangle of the rows: L_kᵀ
+    if (potrf(square) != 0) return std::nullopt;  // upper triangle by rows: L_kᵀ
     const MatrixView<double> d = result.inverse.view().block(k * width, 0, rows, rows);
     for (Index i = 0; i < rows; ++i) d(i, i) = 1;
     trsm<double>(square, Transpose::no, d);
@@ -97,8 +97,8 @@ std::optional<BandFactor> factor(const BandForm& form, double c) {
   return result;
 }
 
-/// (B + cI)⁻¹R in place, R of few columns: L⁻¹R by u_k = D_kᵀr_k + G_kᵀu_{k−1}, then L⁻ᵀ of it by
-/// v_k = u_k + G_{k+1}v_{k+1} and D_kv_k.
+/// Computes (B + cI)⁻¹R in place for a narrow R: L⁻¹R by u_k = D_kᵀr_k + G_kᵀu_{k−1}, then L⁻ᵀ by v_k = u_k +
+/// G_{k+1}v_{k+1} and D_kv_k.
 void solve_band(const BandForm& form, const BandFactor& l, MatrixView<double> r) {
   const auto part = [&](Index k) { return r.block(k * BandForm::width, 0, form.rows(k), r.cols); };
   Matrix<double> copy(BandForm::width, r.cols);
@@ -118,13 +118,13 @@ void solve_band(const BandForm& form, const BandFactor& l, MatrixView<double> r)
   for (Index k = 0; k < form.blocks(); ++k) multiply(Transpose::no, k);
 }
 
-/// Shifts that share a pass over Q.
+/// A group of shifts that share a pass over Q.
 class ShiftGroup {
  public:
   ShiftGroup(const BandForm& form, std::span<const double> shifts, std::span<ShiftedInverse> results)
       : form_(form), shifts_(shifts), results_(results), factors_(shifts.size()) {}
 
-  /// L of all shifts.
+  /// Computes L for all shifts.
   void factor_all(int team) {
     parallel_for(std::ssize(shifts_), team, [&](Index s) {
       factors_[usize(s)] = factor(form_, shifts_[usize(s)]);
@@ -133,7 +133,7 @@ class ShiftGroup {
     });
   }
 
-  /// Q (B + cI)⁻¹ `rotated`, all shifts beside each other; zeros where there is no L.
+  /// Computes Q (B + cI)⁻¹ `rotated`, all shifts side by side; zeros if there is no L.
   void solve(const Matrix<double>& rotated, int team) {
     const Index cols = rotated.cols();
     const auto of = [&](Matrix<double>& all, Index s) { return all.view().block(0, s * cols, rotated.rows(), cols); };
@@ -155,7 +155,7 @@ class ShiftGroup {
     }
   }
 
-  /// ‖L⁻¹q‖² for a strip of rows q of Q.
+  /// Computes ‖L⁻¹q‖² for a strip of rows q of Q.
   void diagonals(Index begin) {
     constexpr Index width = BandForm::width;
     const Index rows = std::min(strip_rows, form_.samples() - begin);
@@ -179,12 +179,12 @@ class ShiftGroup {
   std::vector<std::optional<BandFactor>> factors_;
 };
 
-/// One for each shift, of A = Q B Qᵀ. With B + cI = L Lᵀ and row q of Q,
+/// Returns one result per shift for A = Q B Qᵀ. With B + cI = L Lᵀ and row q of Q,
 ///
 ///     (A + cI)⁻¹_ii = ‖L⁻¹q‖²,   (A + cI)⁻¹R = Q (B + cI)⁻¹ QᵀR.
 ///
-/// L⁻¹Qᵀ is computed block after block, a strip of rows of Q at a time.  O(n² (2 width + columns)) multiply-adds for
-/// each shift.
+/// L⁻¹Qᵀ is computed block by block for one strip of rows of Q at a time.  O(n² (2 width + columns)) multiply-adds per
+/// shift.
 std::vector<ShiftedInverse> shifted_inverses(const BandForm& form, MatrixView<const double> right_hand_sides,
                                              std::span<const double> shifts, int threads, Progress* progress) {
   const Index n = form.samples();

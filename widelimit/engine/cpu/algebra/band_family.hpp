@@ -8,7 +8,7 @@
 
 namespace widelimit::cpu {
 
-/// The shifts of a symmetric matrix, of which the upper triangle is read, by its band form.
+/// Returns the ShiftedFamily of a symmetric matrix, given by its upper triangle, based on its band form.
 [[nodiscard]] std::unique_ptr<ShiftedFamily> band_family(Matrix<double> a, int threads, Progress* progress);
 
 }  // namespace widelimit::cpu

@@ -14,10 +14,10 @@ namespace widelimit::cpu {
 namespace {
 
 constexpr Index band_width = BandForm::width;
-/// Reflections that are applied to Q as one.
+/// Number of block reflections that are merged before they are applied to Q.
 constexpr Index joined_count = 4;
 
-/// One block reflection I − V T Vᵀ on the rows from `row` on: V is (n − row) × count, column-major without gaps.
+/// One block reflection I − V T Vᵀ on the rows from `row` on: V is (n − row) × count, column-major and contiguous.
 struct Reflection {
   Index row = 0;
   Index count = 0;
@@ -25,7 +25,7 @@ struct Reflection {
   double* t = nullptr;  ///< width × count, column-major, upper triangular
 };
 
-/// A in LAPACK's eyes: column-major, lower triangle.
+/// Works on A in LAPACK's layout: column-major, lower triangle.
 class Reduction {
  public:
   Reduction(Matrix<double> a, int threads, Progress* progress)
@@ -56,7 +56,7 @@ class Reduction {
  private:
   double* at(Index i, Index j) { return a_.data() + j * n_ + i; }
 
-  /// QR of what lies below the band in the columns from `column` on, where there is something.
+  /// QR factorisation of the part below the band in the columns from `column` on, if there is any.
   void eliminate(Index column) {
     const Index row = column + band_width;
     if (row >= n_) return;
@@ -78,7 +78,7 @@ class Reduction {
     reflections_.push_back(next);
   }
 
-  /// V and T by rows instead of columns: V is count × m, T lower triangular.
+  /// V and T in row-major view: V is count × m, T lower triangular.
   [[nodiscard]] MatrixView<const double> reflector(const Reflection& h) const {
     return {h.v, h.count, n_ - h.row, n_ - h.row};
   }
@@ -89,8 +89,8 @@ class Reduction {
     return a_.view().block(h.row, h.row, n_ - h.row, n_ - h.row);
   }
 
-  /// A ← (I − V Tᵀ Vᵀ) A (I − V T Vᵀ) = A − V Wᵀ − W Vᵀ,  W = X − ½ V Tᵀ Vᵀ X,  X = A V T; all by rows, so that what
-  /// is written here is the transpose of that.
+  /// A ← (I − V Tᵀ Vᵀ) A (I − V T Vᵀ) = A − V Wᵀ − W Vᵀ,  W = X − ½ V Tᵀ Vᵀ X,  X = A V T; the row-major code computes
+  /// the transposes.
   void transform(const Reflection& h) {
     const MatrixView<const double> v = reflector(h);
     const MatrixView<double> a = rest_of_a(h);
@@ -101,7 +101,7 @@ class Reduction {
     gemm<double>(1, Transpose::no, x, Transpose::yes, v, 0, s);
     multiply_lower_right(triangle(h), Transpose::yes, s);
     gemm<double>(-0.5, Transpose::no, s, Transpose::no, v, 1, x);
-    // The QR factorisation of the next panel is sequential; beside the update it costs no time of its own.
+    // The sequential QR factorisation of the next panel overlaps with the update.
     const auto next = [&] { eliminate(h.row); };
     tiled_rank_two_update(-1, v, x, a, threads_, std::min(band_width, a.rows), next);
   }
@@ -117,8 +117,8 @@ class Reduction {
     }
   }
 
-  /// The product of some reflections, first to last, as one: I − V T Vᵀ, V and T by rows as above. With
-  /// (I − V₁T₁V₁ᵀ)(I − V₂T₂V₂ᵀ) the triangle grows by T₁₂ = −T₁ V₁ᵀV₂ T₂ (Schreiber and Van Loan 1989).
+  /// Merges several reflections, first to last, into one, I − V T Vᵀ, with row-major V and T as above. For (I −
+  /// V₁T₁V₁ᵀ)(I − V₂T₂V₂ᵀ), T grows by the block T₁₂ = −T₁ V₁ᵀV₂ T₂ (Schreiber and Van Loan 1989).
   void join(std::span<const Reflection> parts) {
     const Index m = n_ - parts.front().row;
     joined_v_ = Matrix<double>(joined_count * band_width, m);
@@ -144,8 +144,8 @@ class Reduction {
     }
   }
 
-  /// Q row by row is Qᵀ column by column: from the last reflections to the first, Qᵀ ← Qᵀ (I − V Tᵀ Vᵀ), of which
-  /// each touches only the square it knows; several joined at a time, since reading that square is what takes time.
+  /// Q by rows is Qᵀ by columns: from the last reflection to the first, Qᵀ ← Qᵀ (I − V Tᵀ Vᵀ), each restricted to its
+  /// trailing square. Several are merged at a time, since reading that square is memory-bound.
   void accumulate(ProgressTicker& ticker) {
     std::fill_n(a_.data(), n_ * n_, 0.0);
     for (Index i = 0; i < n_; ++i) a_(i, i) = 1;

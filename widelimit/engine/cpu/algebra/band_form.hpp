@@ -7,15 +7,15 @@
 
 namespace widelimit::cpu {
 
-/// A = Q B Qᵀ with Q orthogonal and B a symmetric band, cut into blocks of `width` rows (the last may be shorter), each
-/// of which meets only its neighbours:
+/// A = Q B Qᵀ with Q orthogonal and B a symmetric band matrix, in blocks of `width` rows (the last may be shorter),
+/// which couple only to their neighbours:
 ///
 ///     B_kk in rows k·width … of `diagonal`,  B_{k,k−1} in the same rows of `below`.
 ///
-/// A whole path of shifts A + cI then costs O(n² width) each, as much as eigenvectors would give, for half the price of
-/// eigenvectors: products of matrices all the way, no tridiagonal form, no iteration.
+/// Each shift A + cI then costs O(n² width), like with eigenvectors, at half their setup cost: only matrix products, no
+/// tridiagonal form and no iteration.
 struct BandForm {
-  /// Wide enough for products with so many columns to run at speed, narrow enough that a shift stays cheap.
+  /// Wide enough for efficient matrix products, narrow enough for cheap shifts.
   static constexpr Index width = 48;
 
   Matrix<double> q;
@@ -27,9 +27,9 @@ struct BandForm {
   [[nodiscard]] Index rows(Index block) const { return std::min(width, samples() - block * width); }
 };
 
-/// By blocks of Householder reflections: the part of A below the first block of the band is made triangular by a QR
-/// factorisation, the rest of A is transformed from both sides, and so on. Reads the upper triangle of `a`, whose
-/// memory becomes that of Q.  8n³/3 multiply-adds' worth of products, and 2n² doubles with `a`.
+/// Block Householder reduction: a QR factorisation triangularises the part of A below the first block of the band, the
+/// reflections are applied to the rest of A from both sides, and so on. Reads the upper triangle of `a`, whose memory
+/// is reused for Q.  8n³/3 multiply-adds in products, and 2n² doubles including `a`.
 [[nodiscard]] BandForm band_form(Matrix<double> a, int threads, Progress* progress);
 
 }  // namespace widelimit::cpu

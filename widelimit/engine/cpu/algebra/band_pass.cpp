@@ -1,7 +1,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "widelimit/engine/cpu/algebra/band_pass.cpp"
 #include <hwy/foreach_target.h>
-// foreach_target includes this file once for each instruction set; highway.h must follow it.
+// foreach_target includes this file once per instruction set; highway.h must follow it.
 #include <hwy/highway.h>
 
 #include "widelimit/engine/cpu/algebra/band_pass.hpp"
@@ -14,10 +14,10 @@ namespace widelimit::cpu::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// What stays in registers: so many rows of three vectors.
+/// Register tile: this many rows of three vectors.
 constexpr Index rows_at_once = 4;
 
-/// Three vectors of `Rows` rows of z, from column j on: Σ_k q_k D_k + Σ_k before_k G_k.
+/// Computes three vectors of `Rows` rows of z from column j on: Σ_k q_k D_k + Σ_k before_k G_k.
 template <Index Rows, class D>
 HWY_INLINE void tile_of_pass(D tag, MatrixView<const double> q, MatrixView<const double> d,
                              MatrixView<const double> before, MatrixView<const double> g, MatrixView<double> z, Index i,
@@ -25,7 +25,7 @@ HWY_INLINE void tile_of_pass(D tag, MatrixView<const double> q, MatrixView<const
   const auto lanes = static_cast<Index>(hn::Lanes(tag));
   hn::Vec<D> sum[Rows][3];
   for (Index r = 0; r < Rows; ++r) sum[r][0] = sum[r][1] = sum[r][2] = hn::Zero(tag);
-  // Row k of `right`, from its vector `first` on.
+  // Adds row k of `right` from its vector `first` on.
   const auto add = [&](MatrixView<const double> left, MatrixView<const double> right, Index begin, Index end,
                        auto first) HWY_ATTR {
     for (Index k = begin; k < std::min(end, left.cols); ++k) {
@@ -57,7 +57,7 @@ void pass(MatrixView<const double> q, MatrixView<const double> d, MatrixView<con
           MatrixView<const double> g, MatrixView<double> z, double* sums) {
   const hn::CappedTag<double, band_pass_columns / 3> tag;
   const auto step = 3 * static_cast<Index>(hn::Lanes(tag));
-  // The columns of D and G that a tile reads stay in the first cache for all rows.
+  // The columns of D and G of a tile stay in the first-level cache for all rows.
   for (Index j = 0; j < z.cols; j += step) {
     Index i = 0;
     for (; i + rows_at_once <= z.rows; i += rows_at_once) {

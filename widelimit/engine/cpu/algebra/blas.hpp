@@ -2,11 +2,11 @@
 
 namespace widelimit {
 
-/// Loads OpenBLAS, with the kernels that are the fastest for this processor, where it was not yet: a call would do so
-/// too. Thread-safe. Error{resource} where it cannot be loaded.
+/// Loads OpenBLAS with the fastest kernels for this processor, unless it is loaded; the first BLAS call does the same.
+/// Thread-safe. Throws Error{resource} if it cannot be loaded.
 void choose_blas_kernels();
 
-/// Version and kernels in use, e.g. "OpenBLAS 0.3.21 SkylakeX"; or why there is none.
+/// Returns version and kernels, e.g. "OpenBLAS 0.3.21 SkylakeX", or the reason why OpenBLAS is absent.
 [[nodiscard]] const char* blas_description();
 
 }  // namespace widelimit

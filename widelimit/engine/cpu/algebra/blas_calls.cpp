@@ -14,7 +14,7 @@ int size_of(Index n) { return lapack_size(n); }
 CBLAS_TRANSPOSE as_cblas(Transpose op) { return op == Transpose::no ? CblasNoTrans : CblasTrans; }
 bool is_empty(const auto& m) { return m.rows == 0 || m.cols == 0; }
 
-/// BLAS wants a stride of at least 1, also of what is empty.
+/// BLAS requires a stride of at least 1, even for empty matrices.
 template <typename T>
 int stride_of(MatrixView<T> m) {
   return size_of(std::max<Index>(m.stride, 1));

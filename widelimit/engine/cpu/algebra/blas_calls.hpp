@@ -5,21 +5,20 @@
 
 #include <span>
 
-/// BLAS and LAPACK on row-major views, by the type of their numbers. One thread each: tiles are what is shared
-/// (tiled.hpp).
+/// BLAS and LAPACK on row-major views, overloaded by precision. Single-threaded: parallelism is over tiles (tiled.hpp).
 namespace widelimit::cpu {
 
 /// c = alpha·op(a)·op(b) + beta·c.
 template <std::floating_point T>
 void gemm(T alpha, Transpose op_a, MatrixView<const T> a, Transpose op_b, MatrixView<const T> b, T beta,
           MatrixView<T> c);
-/// A vector whose entries lie `stride` apart.
+/// A vector with stride.
 template <typename T>
 struct Strided {
   T* data;
   Index stride = 1;
 };
-/// y = alpha·op(a)·x + beta·y, a not empty: without the packing of a that gemm does, which would cost as much.
+/// y = alpha·op(a)·x + beta·y for a nonempty a; avoids the packing of a in gemm, which would cost as much.
 template <std::floating_point T>
 void gemv(T alpha, Transpose op, MatrixView<const T> a, Strided<const T> x, T beta, Strided<T> y);
 /// Upper triangle of c = alpha·op(a)·op(a)ᵀ + beta·c.
@@ -34,7 +33,7 @@ void trsm(MatrixView<const T> u, Transpose op, MatrixView<T> b);
 void solve_lower(MatrixView<const double> l, Transpose op, MatrixView<double> b);
 /// b = b·u⁻¹, u upper triangular.
 void solve_right(MatrixView<const double> u, MatrixView<double> b);
-/// b = op(l)·b or, from the right, b·op(l), l lower triangular.
+/// b = op(l)·b and, from the right, b = b·op(l), l lower triangular.
 void multiply_lower(MatrixView<const double> l, Transpose op, MatrixView<double> b);
 void multiply_lower_right(MatrixView<const double> l, Transpose op, MatrixView<double> b);
 /// Upper triangle of c = alpha·(aᵀb + bᵀa) + c.
@@ -47,19 +46,19 @@ void axpy(double alpha, std::span<const double> x, std::span<double> y);
 /// x, y = cosine·x + sine·y, cosine·y − sine·x.
 void rotate(double cosine, double sine, std::span<double> x, std::span<double> y);
 [[nodiscard]] double norm(std::span<const double> x);
-/// y = alpha·m·x + y, m symmetric, of which the upper triangle is read.
+/// y = alpha·m·x + y for a symmetric m stored in its upper triangle.
 void symv(double alpha, MatrixView<const double> m, std::span<const double> x, std::span<double> y);
-/// Eigenvalues of a tridiagonal matrix, smallest first, in place of its diagonal; `beside` is destroyed. False
-/// where they do not converge.
+/// Computes the eigenvalues of a tridiagonal matrix in ascending order, in place of its diagonal; destroys `beside`,
+/// the off-diagonal. Returns false if the iteration does not converge.
 bool tridiagonal_eigenvalues(std::span<double> diagonal, std::span<double> beside);
 
-/// a = uᵀu over the upper triangle; the order of the first leading minor that is not positive, or 0.
+/// Factors a = uᵀu over the upper triangle; returns the order of the first leading minor that is not positive, or 0.
 template <std::floating_point T>
 Index potrf(MatrixView<T> a);
-/// x = A⁻¹x by the factor u of A = uᵀu, for `columns` columns, one after the other in memory.
+/// x = A⁻¹x from the factor u of A = uᵀu, for `columns` contiguous columns.
 void potrs(MatrixView<const double> u, double* x, Index columns);
 
-// Each is written once for float and once for double.
+// Specialised for float and double.
 template <>
 void gemm(float, Transpose, MatrixView<const float>, Transpose, MatrixView<const float>, float, MatrixView<float>);
 template <>

@@ -1,5 +1,5 @@
-// The routines of BLAS and LAPACK that this library calls, under their own names: each finds OpenBLAS's with its first
-// call. A routine that is missing here is a name the linker does not find; add it.
+// The BLAS and LAPACK routines that this library calls, under their own names; each resolves the OpenBLAS symbol at its
+// first call. A missing routine causes a link error; add it here.
 #include "widelimit/engine/cpu/algebra/blas.hpp"
 #include "widelimit/engine/cpu/algebra/blas_library.hpp"
 
@@ -12,8 +12,8 @@ void choose_blas_kernels() { (void)blas_routine("cblas_dgemm"); }
 
 namespace {
 
-/// While alive, OpenBLAS runs on the calling thread alone: it would otherwise split a call by the number of threads
-/// that OpenMP is set to, which the last bits follow, and whose threads wait for each other at barriers.
+/// RAII guard that makes OpenBLAS single-threaded on the calling thread: otherwise it would split calls by the number
+/// of OpenMP threads, which changes the last bits and adds barriers.
 class OneThread {
  public:
   OneThread() : before_(omp_get_max_threads()) {
@@ -29,7 +29,7 @@ class OneThread {
   int before_;
 };
 
-/// OpenBLAS's `routine`.
+/// Wrapper of the OpenBLAS symbol `routine`.
 template <auto* routine>
 class Entry {
  public:
@@ -124,7 +124,7 @@ void cblas_strsm(Order order, Side side, Part part, Op op, Diagonal diagonal, in
   entry<&cblas_strsm>("cblas_strsm")(order, side, part, op, diagonal, m, n, alpha, a, lda, b, ldb);
 }
 
-// LAPACK, as Fortran names it; all arguments by address.
+// LAPACK with Fortran names; all arguments are passed by address.
 
 void dpotrf_(const char* part, const int* n, double* a, const int* lda, int* info) {
   entry<&dpotrf_>("dpotrf_")(part, n, a, lda, info);

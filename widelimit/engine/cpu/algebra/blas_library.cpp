@@ -20,16 +20,16 @@ namespace widelimit {
 
 namespace {
 
-/// What OpenBLAS 0.3.21 maps for each thread on x86-64; other builds take less.
+/// Address space that OpenBLAS 0.3.21 maps per thread on x86-64; other builds take less.
 constexpr std::size_t buffer_bytes = std::size_t{128} << 20;
-/// The library and the Fortran run time beneath it take 44 MiB.
+/// The library and the Fortran run time take 44 MiB.
 constexpr std::size_t library_bytes = std::size_t{64} << 20;
-/// Loaded for one thread, it takes this many buffers for itself.
+/// Number of buffers that OpenBLAS reserves when loaded for one thread.
 constexpr std::size_t buffers_at_load = 2;
-/// OpenBLAS 0.3.21 built for 128 threads has 638 and ends the process beyond them.
+/// OpenBLAS 0.3.21 built for 128 threads has 638 buffers and aborts beyond them.
 constexpr std::size_t most_buffers = 600;
 
-/// Sets a variable of the environment while it lives.
+/// RAII guard that sets an environment variable.
 class Setting {
  public:
   Setting(const char* variable, const char* value) : variable_(variable) {
@@ -45,7 +45,7 @@ class Setting {
   std::optional<std::string> before_;
 };
 
-/// The kernels for what this processor can do, or null where the oldest ones are right.
+/// Returns the best kernels for this processor, or null if the oldest ones are appropriate.
 const char* best_kernels() {
   const auto targets = hwy::SupportedTargets();
   if ((targets & HWY_AVX3) != 0) return "SkylakeX";
@@ -56,7 +56,7 @@ const char* best_kernels() {
 [[noreturn]] void fail_buffers(std::size_t bytes) {
   fail(Code::resource,
        "matrix products need {} more of address space, which the system refuses; raise the limit of this process "
-       "(ulimit -v) or take fewer threads",
+       "(ulimit -v) or use fewer threads",
        bytes_text(static_cast<double>(bytes)));
 }
 
@@ -75,7 +75,7 @@ class BlasLibrary {
     return routine;
   }
 
-  /// Error{resource} unless there are buffers for so many calls at once. They stay with OpenBLAS once they are mapped.
+  /// Reserves buffers for `calls` concurrent calls; throws Error{resource} on failure. OpenBLAS keeps mapped buffers.
   void prepare(int calls) {
     if (calls <= calls_) return;
     const std::lock_guard lock(preparing_);
@@ -87,7 +87,7 @@ class BlasLibrary {
   BlasLibrary() {
     constexpr std::size_t needed = library_bytes + buffers_at_load * buffer_bytes;
     if (!address_space_has(needed)) fail_buffers(needed);
-    // More threads are taken when they are asked for.
+    // Buffers for more threads are reserved on demand.
     const Setting one_thread("OPENBLAS_NUM_THREADS", "1");
     for (const char* name : {WIDELIMIT_OPENBLAS, "libopenblas.so.0"}) {
       handle_ = dlopen(name, RTLD_NOW | RTLD_LOCAL);
@@ -99,8 +99,8 @@ class BlasLibrary {
     choose_kernels();
   }
 
-  /// OpenBLAS picks its kernels by a table of processor models; a processor newer than the table gets the oldest
-  /// kernels there are, several times slower than it could run. Then these two entry points make it choose again.
+  /// OpenBLAS selects its kernels by a table of processor models; processors newer than the table get the oldest
+  /// kernels, which are several times slower. In that case these two entry points repeat the selection.
   void choose_kernels() const {
     using Entry = void (*)();
     using Name = const char* (*)();
@@ -116,14 +116,14 @@ class BlasLibrary {
     init();
   }
 
-  /// Holds `count` buffers at once, so that as many are there, and gives them back. Each is asked for only where the
-  /// system would grant it.
+  /// Reserves `count` buffers at once and releases them, so that OpenBLAS has mapped them. Checks the address space
+  /// before each.
   void take_buffers(std::size_t count) const {
     using Take = void* (*)(int);
     using Give = void (*)(void*);
     const auto take = reinterpret_cast<Take>(dlsym(handle_, "blas_memory_alloc"));
     const auto give = reinterpret_cast<Give>(dlsym(handle_, "blas_memory_free"));
-    if (take == nullptr || give == nullptr) return;  // a build that keeps them elsewhere
+    if (take == nullptr || give == nullptr) return;  // a build with another buffer allocator
     std::vector<void*> held;
     held.reserve(count);
     while (held.size() < std::min(count, most_buffers) && address_space_has(buffer_bytes + page_bytes)) {
@@ -139,10 +139,10 @@ class BlasLibrary {
   std::atomic<int> calls_{0};
 };
 
-/// A thread of a team may be the first to call BLAS, and then cannot fail any more.
+/// Reserves buffers before teams start, because a thread of a team that calls BLAS first cannot report failure.
 [[maybe_unused]] const bool registered = (before_teams(&prepare_blas_calls), true);
 
-/// Threads that began calls outside any team: each of them may do so at the same time.
+/// Number of threads that called BLAS outside a team and may do so concurrently.
 std::atomic<int> callers{0};
 
 struct Caller {

@@ -2,18 +2,18 @@
 
 namespace widelimit {
 
-/// OpenBLAS as a library that is loaded with the first call, so that programs without products neither wait for it nor
-/// need its memory: OpenBLAS maps 128 MiB of address space for each thread that calls it, and version 0.3.21 retries
-/// endlessly where the system refuses (`ulimit -v`). All buffers are therefore taken here, before a call would.
+/// OpenBLAS, loaded lazily at the first call, so that programs without products need neither its start-up time nor its
+/// memory: OpenBLAS maps 128 MiB of address space per calling thread, and version 0.3.21 retries forever if the system
+/// refuses (`ulimit -v`). All buffers are therefore reserved here before a call.
 
-/// The routine `name`. Loads OpenBLAS where it was not; thread-safe. Error{resource} where it cannot be loaded.
+/// Returns the routine `name`; loads OpenBLAS if necessary. Thread-safe. Throws Error{resource} if it cannot be loaded.
 [[nodiscard]] void* blas_routine(const char* name);
 
-/// Error{resource} unless so many threads can call BLAS at once. Before a team of them starts: once they run, whatever
-/// else they allocate would race with it. Costs a comparison where as many were prepared for.
+/// Reserves buffers for `calls` concurrent BLAS calls; throws Error{resource} if the system refuses. Call it before a
+/// team of threads starts, because their other allocations would race with it. One comparison if enough are reserved.
 void prepare_blas_calls(int calls);
 
-/// The same for a call by this thread alone.
+/// The same for one call by this thread.
 void prepare_blas_call();
 
 }  // namespace widelimit

@@ -10,12 +10,12 @@ namespace widelimit::cpu {
 
 namespace {
 
-/// Rows that are eliminated together.
+/// Number of rows eliminated together.
 constexpr int panel = 64;
 
 class BunchKaufman final : public IndefiniteFactor {
  public:
-  /// Panel by panel, as LAPACK's dsytrf. LAPACK's lower triangle by columns is ours upper by rows.
+  /// Factors panel by panel, as LAPACK's dsytrf. LAPACK's column-major lower triangle is the row-major upper one.
   explicit BunchKaufman(Matrix<double> a) : factor_(std::move(a)), pivots_(usize(factor_.rows())) {
     const int n = lapack_size(factor_.rows());
     std::vector<double> work(usize(n) * panel);
@@ -23,25 +23,25 @@ class BunchKaufman final : public IndefiniteFactor {
       interruption_point();
       const int rest = n - begin;
       int* own = pivots_.data() + begin;
-      int info = 0;  // a pivot of 0, which counts as such
+      int info = 0;  // nonzero for a zero pivot, which inertia() reports
       done = rest;
       if (rest > panel) {
         dlasyf_("L", &rest, &panel, &done, &factor_(begin, begin), &n, own, work.data(), &rest, &info);
       } else {
         dsytf2_("L", &rest, &factor_(begin, begin), &n, own, &info);
       }
-      // Rows of the whole matrix, not of what was left; negative where a pivot has two.
+      // Converts to row indices of the whole matrix; negative for pivots of two rows.
       std::for_each_n(own, done, [&](int& row) { row += row > 0 ? begin : -begin; });
     }
   }
 
   [[nodiscard]] Index size() const override { return factor_.rows(); }
 
-  /// By Sylvester's law from the pivots.
+  /// From the pivots by Sylvester's law of inertia.
   [[nodiscard]] Inertia inertia() const override {
     Inertia result;
     for (Index k = 0; k < size(); ++k) {
-      if (pivots_[usize(k)] < 0) {  // a block of two rows, whose determinant is negative
+      if (pivots_[usize(k)] < 0) {  // a 2 × 2 pivot, whose determinant is negative
         ++result.negative;
         ++result.positive;
         ++k;
@@ -58,7 +58,7 @@ class BunchKaufman final : public IndefiniteFactor {
     const int n = lapack_size(size());
     const int columns = lapack_size(b.cols);
     int info = 0;
-    Matrix<double> turned(b.cols, b.rows, Content::unset);  // by columns
+    Matrix<double> turned(b.cols, b.rows, Content::unset);  // column-major
     transpose(b, turned.view());
     dsytrs_("L", &n, &columns, factor_.data(), &n, pivots_.data(), turned.data(), &n, &info);
     transpose(turned.view(), b);

@@ -20,9 +20,9 @@ namespace widelimit::cpu {
 
 namespace {
 
-/// Rows converted to float64 at a time: enough for a product to run at speed, little beside the matrix.
+/// Rows converted to float64 at a time: enough for efficient products, little memory relative to the matrix.
 constexpr Index product_strip = 256;
-/// Rows whose sums float32 may hold.
+/// Maximum number of rows summed in float32.
 constexpr Index single_rows = 4096;
 constexpr Index gathered_rows = 64;
 
@@ -35,7 +35,7 @@ auto with_writable(EngineMatrix& a, const Body& body) {
   return a.precision() == Precision::f32 ? body(writable<float>(a)) : body(writable<double>(a));
 }
 
-/// Short rows of a wide matrix count as much as a page: each may touch a fresh one.
+/// Short rows of a wide matrix count as a page, since each may touch a new one.
 template <typename From, typename To>
 void convert(MatrixView<const From> from, MatrixView<To> to) {
   constexpr Index page = 1024;
@@ -51,7 +51,7 @@ Matrix<To> converted(MatrixView<const From> from) {
   return result;
 }
 
-/// The matrix itself where the handle is of all of it and it is the engine's own, else a copy.
+/// Moves the matrix out if the handle covers all of an owned matrix, else copies it.
 Matrix<double> taken(const EngineMatrix& a) {
   auto* memory = dynamic_cast<HostMemory*>(a.memory());
   auto* owned = memory != nullptr ? std::get_if<Matrix<double>>(&memory->owned) : nullptr;
@@ -60,7 +60,7 @@ Matrix<double> taken(const EngineMatrix& a) {
   return with_entries(a, [](const auto& view) { return converted<double>(view); });
 }
 
-/// out = op(a)·v for a in float32, a strip of rows or columns in float64 by each thread.
+/// out = op(a)·v for a float32 a; each thread converts one strip of rows or columns to float64 at a time.
 void multiply_converted(Transpose op, MatrixView<const float> a, MatrixView<const double> v, MatrixView<double> out,
                         int threads) {
   parallel_for((out.rows + product_strip - 1) / product_strip, threads, [&](Index strip) {
@@ -87,7 +87,7 @@ double column_maximum(MatrixView<const double> x, Index column) {
   return largest;
 }
 
-/// xᵀ diag(w) x + beta·out over some rows: of √w x with itself where only one half is wanted and no w is negative.
+/// xᵀ diag(w) x + beta·out over some rows: as a self-product of √w x if one triangle suffices and no w is negative.
 template <typename T>
 void add_inner(MatrixView<const T> x, std::span<const double> w, bool whole, T beta, MatrixView<T> out, int threads) {
   if (w.empty() && !whole) return tiled_self_product<T>(1, x, beta, out, threads);

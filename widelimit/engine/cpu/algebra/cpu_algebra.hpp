@@ -6,7 +6,7 @@
 
 namespace widelimit::cpu {
 
-/// Dense algebra on the processor: BLAS and LAPACK on tiles that threads share.
+/// Dense linear algebra of the cpu engine: BLAS and LAPACK on tiles distributed over threads.
 class CpuAlgebra final : public Algebra {
  public:
   explicit CpuAlgebra(int threads) : threads_(threads) {}
@@ -63,7 +63,7 @@ class CpuAlgebra final : public Algebra {
   [[nodiscard]] std::unique_ptr<IndefiniteFactor> indefinite_factor(EngineMatrix a, Progress* progress) const override;
 
  private:
-  /// Threads for work on so many entries: below about a million they wait for each other longer than they work.
+  /// Returns the number of threads for a matrix: one below a million entries, where synchronisation dominates.
   [[nodiscard]] int team(Index rows, Index cols) const { return rows * cols < 1'000'000 ? 1 : threads_; }
   [[nodiscard]] int team(const EngineMatrix& a) const { return team(a.rows(), a.cols()); }
 

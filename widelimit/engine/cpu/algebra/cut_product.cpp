@@ -10,25 +10,25 @@ namespace widelimit::cpu {
 
 namespace {
 
-/// Below this many multiply-adds a team costs more than it saves.
+/// Number of multiply-adds below which a team of threads does not pay off.
 constexpr double worth_a_team = 1 << 24;
-/// Parts of a product: enough for teams of different speed, few enough that packing the smaller factor again for each
-/// stays below a tenth of the work.
+/// Number of parts of a product: enough to balance threads of different speed, few enough that repacking the smaller
+/// factor for each costs less than a tenth of the work.
 constexpr Index most_parts = 16;
 constexpr Index thinnest_part = 64;
-/// Multiply-adds of one call of BLAS, where it is not of the fewest rows: a fraction of a second, after which a product
-/// can be stopped. Calls begin at multiples of these rows, and those of all that kernels of OpenBLAS take at a time, up
-/// to 64 and 24: then the bits are those of one call. (Those of other columns would not be.)
+/// Multiply-adds per BLAS call, unless it has the minimal number of rows: a fraction of a second, after which a product
+/// can be interrupted. Calls start at multiples of fewest_rows, a common multiple of the row blocks of OpenBLAS kernels
+/// (up to 64 and 24), so results are bit-identical to a single call; splitting columns would change them.
 constexpr double most_work = 2.5e9;
 constexpr Index fewest_rows = 192;
 
-/// Length of one part of a side of `size`, a multiple of what BLAS takes at a time.
+/// Returns the length of one part of a side of `size`, a multiple of the BLAS block size.
 Index part_length(Index size) {
   const Index length = std::max(thinnest_part, (size + most_parts - 1) / most_parts);
   return (length + thinnest_part - 1) / thinnest_part * thinnest_part;
 }
 
-/// Rows of one call, each of which takes `row_work` multiply-adds.
+/// Returns the number of rows per call if each takes `row_work` multiply-adds.
 Index rows_at_once(double row_work) {
   const double rows = std::min(most_work / std::max(row_work, 1.0), most_work);
   return std::max(fewest_rows, static_cast<Index>(rows) / fewest_rows * fewest_rows);

@@ -17,19 +17,19 @@ namespace widelimit::cpu {
 
 namespace {
 
-/// Squares of this edge and their mirror images stay in the first-level cache.
+/// A square of this edge and its mirror image fit in the first-level cache.
 constexpr Index square_edge = 32;
 constexpr Index rows_of_a_strip = 64;
-/// Entries and columns whose sums are made together, and rows of K that meet them at a time: a block of K stays in the
-/// second-level cache for all of these columns.
+/// Entries and columns per block of sums, and rows of K per pass: a block of K stays in the second-level cache for all
+/// of these columns.
 constexpr Index entries_at_once = 256;
 constexpr Index columns_at_once = 32;
 constexpr Index rows_of_a_pass = 128;
 
 Index strips_of(Index rows) { return (rows + rows_of_a_strip - 1) / rows_of_a_strip; }
 
-/// A square of the upper triangle beside the transpose of its mirror image, row by row without a branch, so that the
-/// time goes to memory.
+/// Compares a square of the upper triangle with the transpose of its mirror image, row by row without branches, so that
+/// it is memory-bound.
 template <typename T>
 void check_square(MatrixView<const T> k, std::span<const T> scale, T allowed, Index top, Index left, Symmetry& found) {
   const Index height = std::min(square_edge, k.rows - top);
@@ -42,10 +42,10 @@ void check_square(MatrixView<const T> k, std::span<const T> scale, T allowed, In
     const T* upper = k.row(top + i) + left;
     const T* lower = mirror.row(i);
     bool same = true;
-    for (Index j = 0; j < width; ++j) same &= upper[j] - lower[j] == 0;  // infinity is not the same as itself here
+    for (Index j = 0; j < width; ++j) same &= upper[j] - lower[j] == 0;  // false for infinities, too
     if (same) continue;
     found.equal = false;
-    // What is not a number does not agree either.
+    // NaN does not agree either.
     const auto agree = [&](Index j) { return std::abs(upper[j] - lower[j]) <= unit * scale[usize(left + j)]; };
     for (Index j = 0; j < width && !found.offender; ++j) {
       if (!agree(j)) found.offender = std::pair(top + i, left + j);

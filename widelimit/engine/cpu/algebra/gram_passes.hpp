@@ -3,8 +3,7 @@
 #include "widelimit/base/progress.hpp"
 #include "widelimit/engine/algebra.hpp"
 
-/// Passes over all entries of a matrix in host memory, in strips of rows that threads share (Algebra says what each
-/// computes).
+/// Passes over all entries of a host matrix, in strips of rows distributed over threads (specified by Algebra).
 namespace widelimit::cpu {
 
 template <std::floating_point T>

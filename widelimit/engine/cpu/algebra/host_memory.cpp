@@ -11,11 +11,11 @@ namespace widelimit::cpu {
 
 namespace {
 
-/// HostMemory is final, so that its type decides; small products feel a dynamic_cast.
+/// Compares typeid, since HostMemory is final: dynamic_cast is measurable for small products.
 const HostMemory& memory_of(const EngineMatrix& a) {
   const EngineMatrix::Memory* memory = a.memory();
   if (memory == nullptr || typeid(*memory) != typeid(HostMemory)) {
-    fail(Code::usage, "a matrix of another engine, or none, was given to the processor's algebra");
+    fail(Code::usage, "the matrix is empty or belongs to another engine; pass a matrix of the cpu engine");
   }
   return static_cast<const HostMemory&>(*memory);
 }
@@ -38,7 +38,7 @@ EngineMatrix lent(const AnyView& host, bool writable) {
   memory->writable = writable;
   return std::visit(
       [&]<typename T>(MatrixView<const T> view) {
-        if (view.rows == 1) view.stride = view.cols;  // that of one row may be anything, which BLAS refuses
+        if (view.rows == 1) view.stride = view.cols;  // any stride is valid for one row, but BLAS rejects small ones
         memory->entries = view;
         return EngineMatrix(std::move(memory), view.rows, view.cols, precision_of<T>);
       },
@@ -53,7 +53,8 @@ AnyView entries_of(const EngineMatrix& a) {
 
 template <std::floating_point T>
 MatrixView<T> writable(const EngineMatrix& a) {
-  if (!memory_of(a).writable) fail(Code::usage, "a caller's matrix was to be overwritten; take a copy of it");
+  if (!memory_of(a).writable)
+    fail(Code::usage, "the matrix wraps read-only memory of the caller; copy it before writing to it");
   const MatrixView<const T> view = constant<T>(a);
   return {const_cast<T*>(view.data), view.rows, view.cols, view.stride};
 }

@@ -8,29 +8,29 @@
 
 namespace widelimit::cpu {
 
-/// Entries in host memory, without gaps unless they are a caller's own.
+/// Entries in host memory; contiguous unless they belong to a caller.
 struct HostMemory final : EngineMatrix::Memory {
   AnyMatrix owned;
-  AnyView entries;        ///< of all of it, `owned` or a caller's
-  bool writable = false;  ///< a caller's own matrix is not, unless he gave it to be written to
+  AnyView entries;        ///< view of all entries, of `owned` or of a caller's matrix
+  bool writable = false;  ///< false for a caller's matrix unless it was passed as writable
 };
 
-/// A matrix of the processor's engine.
+/// Wraps a matrix as EngineMatrix with ownership.
 template <std::floating_point T>
 [[nodiscard]] EngineMatrix owned(Matrix<T> matrix);
-/// A caller's matrix as one of the engine.
+/// Wraps a caller's matrix as EngineMatrix without ownership.
 [[nodiscard]] EngineMatrix lent(const AnyView& host, bool writable);
 
-/// Error{usage} for a matrix of another engine.
+/// Returns the entries; throws Error{usage} if the matrix belongs to another engine.
 [[nodiscard]] AnyView entries_of(const EngineMatrix& a);
 template <std::floating_point T>
 [[nodiscard]] MatrixView<const T> constant(const EngineMatrix& a) {
   return std::get<MatrixView<const T>>(entries_of(a));
 }
-/// To be written to. A matrix that a caller lent to be read is refused, since its memory may be constant.
+/// Returns a writable view. Throws Error{usage} for a caller's read-only matrix, whose memory may be constant.
 template <std::floating_point T>
 [[nodiscard]] MatrixView<T> writable(const EngineMatrix& a);
-/// The same of several.
+/// The same for several matrices.
 template <std::floating_point T>
 [[nodiscard]] std::vector<MatrixView<T>> views_of(std::span<const EngineMatrix> matrices);
 

@@ -2,8 +2,8 @@
 
 #include "widelimit/base/types.hpp"
 
-// LAPACK inside OpenBLAS, which ships no header for it. Matrices are column-major: the upper triangle of a symmetric
-// row-major matrix is LAPACK's lower one, "L".
+// LAPACK routines of OpenBLAS, which ships no header for them. Matrices are column-major: the upper triangle of a
+// symmetric row-major matrix is the lower one, "L", for LAPACK.
 extern "C" {
 void dpotrf_(const char* triangle, const int* n, double* a, const int* lda, int* info);
 void spotrf_(const char* triangle, const int* n, float* a, const int* lda, int* info);
@@ -34,7 +34,7 @@ void dsbevd_(const char* job, const char* triangle, const int* n, const int* ban
 
 namespace widelimit::cpu {
 
-/// A size as BLAS and LAPACK take it. Error{resource} beyond what they can count.
+/// Converts a size to int; throws Error{resource} if it exceeds the 32-bit sizes of LAPACK.
 [[nodiscard]] int lapack_size(Index n);
 
 }  // namespace widelimit::cpu

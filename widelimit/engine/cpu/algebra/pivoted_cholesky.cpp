@@ -12,10 +12,10 @@ namespace widelimit::cpu {
 
 namespace {
 
-/// Columns whose products with the rest are put off and made at once.
+/// Number of columns whose rank-one updates are applied as one product.
 constexpr Index pivot_block = 64;
 
-/// Rows and columns j < k exchanged, of which the lower triangle is kept.
+/// Exchanges rows and columns j < k of a symmetric matrix stored in its lower triangle.
 void exchange(MatrixView<double> a, Index j, Index k) {
   std::swap_ranges(a.row(j), a.row(j) + j, a.row(k));
   std::swap(a(j, j), a(k, k));
@@ -23,11 +23,11 @@ void exchange(MatrixView<double> a, Index j, Index k) {
   for (Index i = k + 1; i < a.rows; ++i) std::swap(a(i, j), a(i, k));
 }
 
-/// One block of columns from `begin`; returns how many had a pivot.
+/// Factors one block of columns from `begin`; returns the number of pivots found.
 Index factor_block_of(MatrixView<double> a, Index begin, double least, std::vector<Index>& order) {
   const Index n = a.rows;
   const Index end = std::min(n, begin + pivot_block);
-  std::vector<double> taken(usize(n));  // from the diagonal, by the columns of this block
+  std::vector<double> taken(usize(n));  // squares to subtract from the diagonal for this block
   for (Index j = begin; j < end; ++j) {
     Index pivot = j;
     for (Index i = j; i < n; ++i) {

@@ -7,10 +7,10 @@
 
 namespace widelimit::cpu {
 
-/// PᵀAP = LLᵀ over the lower triangle of a symmetric semi-definite matrix without gaps, the largest diagonal entry that
-/// is left always the next pivot; ends where that is not above `least`, and returns the rank found. Row i of the result
-/// is row order[i] of A; entries beyond the rank are what is left. In blocks of columns, after each of which `progress`
-/// may stop it.  O(n·rank²).
+/// Factors PᵀAP = LLᵀ over the lower triangle of a contiguous symmetric semi-definite matrix with diagonal pivoting;
+/// stops once the largest remaining diagonal entry is at most `least`, and returns the rank. Row i of the result
+/// belongs to row order[i] of A; entries beyond the rank hold the Schur complement. Works in blocks of columns, after
+/// each of which `progress` can stop it.  O(n·rank²).
 [[nodiscard]] Index pivoted_cholesky(MatrixView<double> a, double least, std::vector<Index>& order, int threads,
                                      Progress* progress);
 

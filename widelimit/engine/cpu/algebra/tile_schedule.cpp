@@ -17,7 +17,7 @@ namespace widelimit::cpu {
 
 namespace {
 
-/// Steps that one thread takes of a tile before it looks whether another tile is more urgent.
+/// Maximum number of steps of a tile before a thread checks for a more urgent tile.
 constexpr Index steps_at_once = 4;
 
 class TileSchedule {
@@ -34,7 +34,7 @@ class TileSchedule {
     }
   }
 
-  /// One member of the team; only the first speaks to the progress.
+  /// Loop of one team member; only the first reports progress.
   void take_part(bool first) {
     std::unique_lock lock(guard_);
     while (left_ > 0 && !failure_) {
@@ -50,7 +50,7 @@ class TileSchedule {
     changed_.notify_all();
   }
 
-  /// After all members have gone: the failure, or the last word to the progress.
+  /// Called after the team has finished: rethrows the failure or reports completion.
   void end() {
     if (failure_) std::rethrow_exception(failure_);
     ticker_.at(done_);
@@ -60,7 +60,7 @@ class TileSchedule {
   struct State {
     Index steps = 0;
     Index done = 0;
-    std::vector<Index> waiting;  ///< tiles that go on when this one is finished
+    std::vector<Index> waiting;  ///< tiles blocked until this one is finished
     [[nodiscard]] bool finished() const { return done == steps; }
   };
 
@@ -72,7 +72,7 @@ class TileSchedule {
 
   State& state(Index tile) { return state_[static_cast<std::size_t>(tile)]; }
 
-  /// The first tile that the step of another needs and that is not finished.
+  /// Returns the first unfinished tile that a step of `tile` depends on, or `nothing`.
   Index missing(Index tile, Index step) {
     for (const Index needed : work_.needs(tile, step)) {
       if (needed != TileWork::nothing && !state(needed).finished()) return needed;
@@ -80,7 +80,7 @@ class TileSchedule {
     return TileWork::nothing;
   }
 
-  /// To those that can go on, or to those that wait for another.
+  /// Queues a tile as ready, or as waiting for another.
   void enter(Index tile) {
     const Index needed = missing(tile, state(tile).done);
     if (needed == TileWork::nothing) {
@@ -90,7 +90,7 @@ class TileSchedule {
     }
   }
 
-  /// Takes some steps of a tile, without the lock.
+  /// Runs some steps of a tile without holding the lock.
   void go_on(std::unique_lock<std::mutex>& lock, Index tile) {
     const Index begin = state(tile).done;
     Index end = begin + 1;
@@ -116,7 +116,7 @@ class TileSchedule {
       --left_;
       for (const Index waiting : std::exchange(state(tile).waiting, {})) enter(waiting);
     }
-    // This thread takes one of them itself.
+    // This thread takes one of the new ready tiles itself.
     for (auto more = ready_.size(); more > std::max<std::size_t>(before, 1); --more) changed_.notify_one();
   }
 

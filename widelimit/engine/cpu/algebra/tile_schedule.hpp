@@ -8,22 +8,22 @@
 
 namespace widelimit::cpu {
 
-/// Work on the tiles of a matrix, each of which is finished in some steps, one after the other. A step may need other
-/// tiles to be finished first. Since the steps of a tile keep their order and their shape, results do not depend on the
-/// number of threads, nor on which of them is slow.
+/// A task graph over the tiles of a matrix. Each tile is completed by a sequence of steps, which may depend on other
+/// completed tiles. The steps of a tile have a fixed order and shape, so results do not depend on the number or speed
+/// of threads.
 struct TileWork {
   static constexpr Index nothing = -1;
 
   Index tiles = 0;
-  std::function<Index(Index tile)> steps;  ///< how many, at least one
-  /// Tiles that a step needs, `nothing` for none. They must have smaller numbers or need no tile that needs this one.
+  std::function<Index(Index tile)> steps;  ///< number of steps, at least one
+  /// Tiles that a step depends on, `nothing` for none. The dependencies must be acyclic.
   std::function<std::array<Index, 2>(Index tile, Index step)> needs;
   std::function<void(Index tile, Index step)> run;
 };
 
-/// Runs all steps on `threads` threads; of tiles that can go on, the one of the smallest number first. Threads that
-/// find nothing to do sleep. The first exception of a step ends the work and is rethrown. `progress` hears on the
-/// calling thread how many steps are done, in `unit`s, and may stop the work.
+/// Runs all steps on `threads` threads; ready tiles are processed in ascending order. Idle threads sleep. The first
+/// exception of a step stops the work and is rethrown. `progress` is called on the calling thread with the number of
+/// finished steps and can stop the work.
 void run_tiles(const TileWork& work, int threads, Progress* progress = nullptr);
 
 }  // namespace widelimit::cpu

@@ -11,8 +11,7 @@ namespace widelimit::cpu {
 
 namespace {
 
-/// Large enough for products of tiles to run at nine tenths of the speed of large ones, small enough that a thread is
-/// never long behind the others.
+/// Large enough for tile products to run at nine tenths of peak speed, small enough for load balance.
 constexpr Index tile_edge = 256;
 
 Index tile_count(Index size) { return (size + tile_edge - 1) / tile_edge; }
@@ -24,7 +23,7 @@ MatrixView<T> tile_of(MatrixView<T> m, Index row, Index column) {
   return m.block(tile_begin(row), tile_begin(column), tile_length(row, m.rows), tile_length(column, m.cols));
 }
 
-/// gemm, or gemv where c is a single column.
+/// Uses gemv instead of gemm if c is a single column.
 template <std::floating_point T>
 void multiply_add(T alpha, Transpose op_a, MatrixView<const T> a, Transpose op_b, MatrixView<const T> b, T beta,
                   MatrixView<T> c) {
@@ -35,7 +34,7 @@ void multiply_add(T alpha, Transpose op_a, MatrixView<const T> a, Transpose op_b
   }
 }
 
-/// Row by row.
+/// Returns the tile indices of the upper triangle, row by row.
 std::vector<std::pair<Index, Index>> upper_tiles(Index count) {
   std::vector<std::pair<Index, Index>> places;
   for (Index i = 0; i < count; ++i) {
@@ -44,13 +43,13 @@ std::vector<std::pair<Index, Index>> upper_tiles(Index count) {
   return places;
 }
 
-/// A leading minor is not positive; ends the work on all tiles.
+/// Thrown if a leading minor is not positive; ends the work on all tiles.
 struct NotPositive {};
 
 }  // namespace
 
-/// Tile (i, j), i ≤ j, is A_ij − Σ_k<i U_kiᵀU_kj and then the factor of that, or U_ii⁻ᵀ times it. Tiles are numbered
-/// row by row, so that the rows that all others need go first.
+/// Tile (i, j), i ≤ j, becomes A_ij − Σ_k<i U_kiᵀU_kj, then its factor if i = j, else U_ii⁻ᵀ times it. Tiles are
+/// numbered row by row, so that the rows on which all others depend come first.
 template <std::floating_point T>
 Index tiled_cholesky(MatrixView<T> a, Progress* progress, int threads) {
   const Index count = tile_count(a.rows);
@@ -89,14 +88,14 @@ Index tiled_cholesky(MatrixView<T> a, Progress* progress, int threads) {
   return 0;
 }
 
-/// Of op(u)⁻¹b, tile row i is b_i less what the rows before it, or after it, take away, and then U_ii⁻¹ times that.
-/// Columns are cut as well, where there are many.
+/// Tile row i of op(u)⁻¹b is b_i minus the contributions of the previously solved rows, then multiplied by U_ii⁻¹. Many
+/// columns are tiled as well.
 template <std::floating_point T>
 void tiled_solve(MatrixView<const T> u, Transpose op, MatrixView<T> b, int threads) {
   if (b.rows == 0 || b.cols == 0) return;
   const Index rows = tile_count(b.rows), columns = tile_count(b.cols);
   const bool forward = op == Transpose::yes;
-  // In the order in which rows are solved, all columns of a row together.
+  // Tiles are numbered in the order in which rows are solved, with all columns of a row together.
   const auto row_of = [&](Index tile) { return forward ? tile / columns : rows - 1 - tile / columns; };
   const TileWork work{
       .tiles = rows * columns,
@@ -159,7 +158,7 @@ void tiled_row_product(double alpha, MatrixView<const double> a, MatrixView<doub
   });
 }
 
-/// A tile of columns of c takes what is above the diagonal of a from its columns, and what is below from its rows.
+/// Each tile of columns of c reads a above the diagonal by columns and below the diagonal by rows.
 void tiled_symmetric_product(MatrixView<const double> v, MatrixView<const double> a, MatrixView<double> c,
                              int threads) {
   parallel_for(tile_count(a.rows), threads, [&](Index tile) {
@@ -179,7 +178,8 @@ void tiled_symmetric_product(MatrixView<const double> v, MatrixView<const double
   });
 }
 
-/// aᵀb + bᵀa as one product of the stacked rows (a, b)ᵀ(b, a): each tile of c is read and written once.
+/// Computes aᵀb + bᵀa as one product of the stacked rows (a, b)ᵀ(b, a), so that each tile of c is read and written
+/// once.
 void tiled_rank_two_update(double alpha, MatrixView<const double> a, MatrixView<const double> b, MatrixView<double> c,
                            int threads, Index ahead, const std::function<void()>& beside) {
   Matrix<double> stacked(2 * a.rows, a.cols, Content::unset);

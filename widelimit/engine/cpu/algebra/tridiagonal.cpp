@@ -13,14 +13,14 @@ namespace widelimit::cpu {
 
 namespace {
 
-/// Columns reduced between two looks: their cost is that of as many products with the matrix.
+/// Columns reduced between progress reports; each costs one product with the matrix.
 constexpr int panel_columns = 24;
-/// Below this size panels take longer than columns one by one.
+/// Size below which panels are slower than single columns.
 constexpr int least_for_panels = 128;
-/// Eigenvectors turned back between two looks.
+/// Number of eigenvectors back-transformed between progress reports.
 constexpr int vectors_at_once = 128;
 
-/// Divides the upper triangle by a power of 2 near its largest entry, which is returned.
+/// Divides the upper triangle by a power of 2 near its largest entry; returns that power.
 double scale_upper(Matrix<double>& a) {
   double largest = 0;
   for (Index i = 0; i < a.rows(); ++i) {
@@ -51,7 +51,7 @@ TridiagonalForm tridiagonal_form(Matrix<double> a, int threads, Progress* progre
     const int rest = left - panel_columns;
     dlatrd_("L", &left, &panel_columns, &a(done, done), &n, &form.beside[usize(done)], &form.factors[usize(done)],
             w.data(), &n);
-    // LAPACK's lower triangle by columns is ours upper by rows; so are its reflectors and w.
+    // LAPACK's column-major lower triangle is the row-major upper one; the same holds for its reflectors and w.
     const Index next = done + panel_columns;
     tiled_rank_two_update(-1, a.view().block(done, next, panel_columns, rest),
                           {w.data() + panel_columns, panel_columns, rest, n}, a.view().block(next, next, rest, rest),
@@ -99,7 +99,7 @@ std::vector<double> eigenvectors(const TridiagonalForm& form, Matrix<double>& ve
   dstedc_("I", &n, values.data(), beside.data(), vectors.data(), &n, work.data(), &work_size, integers.data(),
           &integers_size, &info);
   if (info != 0) fail(Code::numerical, "the eigenvectors did not converge (LAPACK dstedc info {})", info);
-  // At least one row for each vector turned; more lets them be turned in blocks.
+  // dormtr needs at least one row per vector; a larger workspace enables its blocked code.
   work.resize(std::max(work.size(), usize(vectors_at_once) * 64));
   const int turning_size = static_cast<int>(std::min<std::size_t>(work.size(), usize(vectors_at_once) * 65 + 65 * 64));
   for (int first = 0; first < n; first += vectors_at_once) {

@@ -9,7 +9,7 @@ namespace widelimit::cpu {
 
 namespace {
 
-/// Numbers equal keys alike, in the order in which they first occur.
+/// Numbers distinct keys in the order of their first occurrence.
 template <typename Key>
 class Numbering {
  public:
@@ -36,7 +36,7 @@ std::vector<Index> first_colours(const GraphView& graphs, Index g) {
   return colours;
 }
 
-/// A node's colour, then those of its neighbours in order.
+/// Colour of a node, followed by the sorted colours of its neighbours.
 std::vector<Index> signature(const GraphView& graphs, Index g, Index u, const std::vector<Index>& colours) {
   std::vector<Index> result{colours[usize(u)]};
   for (const std::int32_t v : graphs.graphs->neighbours_of(graphs.first_node(g) + u)) {

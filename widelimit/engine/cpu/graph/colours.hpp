@@ -7,26 +7,27 @@
 
 namespace widelimit::cpu {
 
-/// Weisfeiler–Lehman colours of the nodes of one graph after 0, 1, …, `rounds` rounds: at first nodes of equal features
-/// have equal colours, and each round tells nodes apart whose neighbours have other colours. What a network makes of a
-/// node after k aggregations depends on its colour after k rounds alone, so that nodes of equal colour are one place,
-/// exactly; places of round k + 1 refine those of round k.                                    [docs/theory/graphs.md]
+/// Weisfeiler–Lehman colours of the nodes of one graph after 0, 1, …, `rounds` rounds: initially, nodes with equal
+/// features have equal colours; each round separates nodes with differently coloured neighbours. The state of a node
+/// after k aggregations depends only on its colour after k rounds, so nodes of equal colour can be merged exactly into
+/// one place; the places of round k + 1 refine those of round k.
+/// [docs/theory/graphs.md]
 class Colours {
  public:
-  /// Without `merge`, each node keeps a colour of its own.  O(rounds·edges·log).
+  /// If `merge` is false, each node keeps its own colour.  O(rounds·edges·log).
   Colours(const GraphView& graphs, Index g, Index rounds, bool merge);
 
   [[nodiscard]] Index places(Index round) const { return std::ssize(nodes_[usize(round)]); }
-  /// A node of each colour, counted over all graphs of the set.
+  /// Representative node of each colour, indexed over all graphs of the set.
   [[nodiscard]] const std::vector<Index>& nodes(Index round) const { return nodes_[usize(round)]; }
-  /// Of the nodes of the graph.
+  /// Colours of the nodes of the graph.
   [[nodiscard]] const std::vector<Index>& colours(Index round) const { return colours_[usize(round)]; }
 
-  /// Row p: how often each place of `round` stands in the neighbourhood of place p of the next round, itself included.
+  /// Row p: multiplicity of each place of `round` in the closed neighbourhood of place p of the next round.
   [[nodiscard]] SparseRows neighbourhoods(Index round) const;
-  /// One row: how many nodes each place stands for.
+  /// One row: number of nodes of each place.
   [[nodiscard]] SparseRows sizes(Index round) const;
-  /// Row p: the place of `coarse` that place p of `fine` is part of.
+  /// Row p: the place of `coarse` that contains place p of `fine`.
   [[nodiscard]] SparseRows refinement(Index coarse, Index fine) const;
 
  private:
@@ -34,8 +35,8 @@ class Colours {
 
   GraphView graphs_;
   Index g_;
-  std::vector<std::vector<Index>> colours_;  ///< by round, then by node
-  std::vector<std::vector<Index>> nodes_;    ///< by round, then by place
+  std::vector<std::vector<Index>> colours_;  ///< by round and node
+  std::vector<std::vector<Index>> nodes_;    ///< by round and place
 };
 
 }  // namespace widelimit::cpu

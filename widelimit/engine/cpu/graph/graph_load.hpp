@@ -7,26 +7,26 @@
 #include <span>
 #include <vector>
 
-/// The per-sample part of networks on graphs, the same for every engine that evaluates pairs from it.
+/// The per-sample part of networks on graphs, shared by all engines.
 namespace widelimit::cpu {
 
-/// One graph on its own.
+/// Per-sample data of one graph.
 struct TracedGraph {
-  std::vector<Index> places;   ///< by rounds
-  std::vector<Index> colours;  ///< of its nodes after the last round, where nodes are samples
+  std::vector<Index> places;   ///< number of places by round
+  std::vector<Index> colours;  ///< colours of its nodes after the last round, if nodes are samples
   GraphInput input;
   GraphTrace trace;
 };
-/// The graphs that samples are, or that they are nodes of.
+/// Traces the graphs that are the samples, or that contain them as nodes.
 [[nodiscard]] std::vector<TracedGraph> trace_graphs(const Recipe& recipe, const GraphProgram& program,
                                                     const GraphView& samples, Precision precision, int threads,
                                                     const std::function<void(Index done)>& after);
 
-/// Features of step k at the places of some graphs, one after the other.
+/// Returns the features of step k at the places of several graphs, concatenated.
 [[nodiscard]] Features graph_features(const Recipe& recipe, std::size_t k, std::span<const TracedGraph> graphs,
                                       Precision precision);
 
-/// Of each sample: its graph, and its place at the end, counted within the graph. Outputs × samples: each with itself.
+/// For each sample its graph and its final place within the graph; and outputs × samples, each with itself.
 struct GraphSamples {
   std::vector<Index> graph;
   std::vector<Index> place;

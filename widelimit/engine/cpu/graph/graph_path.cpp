@@ -12,8 +12,8 @@ namespace widelimit::cpu {
 
 namespace {
 
-/// Places on one side of the states that are in flight at once: three or four arrays of their square stay in the
-/// second-level cache, and strips of this length fill the vector units whatever the size of a graph.
+/// Maximum number of places per side of a state: three or four arrays of this size squared fit in the second-level
+/// cache, and strips of this length fill the vector units for any graph size.
 constexpr Index group_places = 96;
 
 struct GraphLoaded final : CpuLoaded {
@@ -28,14 +28,14 @@ struct GraphLoaded final : CpuLoaded {
   bool mirrored_tile(const Recipe& recipe, Range rows, Range cols, std::span<const MatrixView<double>> outputs,
                      std::span<const MatrixView<double>> mirrored) const override;
 
-  /// Where the places of graph g after so many rounds begin.
+  /// Returns the index of the first place of graph g after `rounds` rounds.
   [[nodiscard]] Index first_place(Index rounds, Index g) const {
     return rounds == whole_graph ? g : first[usize(rounds)][usize(g)];
   }
   [[nodiscard]] Range places_of(Index rounds, Range graphs) const {
     return {first_place(rounds, graphs.begin), first_place(rounds, graphs.end)};
   }
-  /// What step k needs to know of some graphs.
+  /// Returns the data of some graphs for step k.
   [[nodiscard]] GraphSide side(std::size_t k, Range graphs) const {
     const GraphStep& at = program.steps[k];
     const Range after = places_of(at.after, graphs);
@@ -43,7 +43,7 @@ struct GraphLoaded final : CpuLoaded {
     const bool moves = places[k].rows() > 0;
     return {&features[k], after.begin, {moves ? &places[k] : nullptr, after.begin, after.size(), columns}};
   }
-  /// Consecutive graphs whose places fit into one state, of all graphs that have a part in some samples.
+  /// Splits the graphs of some samples into groups of consecutive graphs whose places fit into one state.
   [[nodiscard]] std::vector<Range> groups(Range samples) const {
     std::vector<Range> result;
     if (samples.size() == 0) return result;
@@ -60,7 +60,7 @@ struct GraphLoaded final : CpuLoaded {
     return result;
   }
 
-  /// Those of `samples` that are of some graphs.
+  /// Returns those of `samples` that belong to the given graphs.
   [[nodiscard]] Range samples_of(Range graphs, Range samples) const {
     const auto all = graph_of.begin();
     const auto begin = std::lower_bound(all + samples.begin, all + samples.end, graphs.begin);
@@ -68,11 +68,11 @@ struct GraphLoaded final : CpuLoaded {
   }
 
   GraphProgram program;
-  std::vector<std::vector<Index>> first;  ///< by rounds, then by graph: the first of its places
-  GraphInput input;                       ///< of all graphs
-  std::vector<Features> features;         ///< one for each step, of all places
-  std::vector<SparseRows> places;         ///< one for each step: relative weights of places before it in those after it
-  /// Of each sample: its graph, and its place at the end. A graph, or a node of one.
+  std::vector<std::vector<Index>> first;  ///< by round and graph: index of its first place
+  GraphInput input;                       ///< of all graphs, concatenated
+  std::vector<Features> features;         ///< one per step, for all places
+  std::vector<SparseRows> places;         ///< one per step: relative weights of places before it in those after it
+  /// Graph and final place of each sample, which is a graph or a node.
   std::vector<Index> graph_of;
   std::vector<Index> place_of;
 };
@@ -121,7 +121,7 @@ std::unique_ptr<Loaded> load_graphs(const Recipe& recipe, const GraphView& sampl
   return loaded;
 }
 
-/// The pairs of some graphs with some others, through all steps at once.
+/// Runs the pairs of two groups of graphs through all steps.
 template <typename Out>
 class GraphTile {
  public:
@@ -134,7 +134,7 @@ class GraphTile {
         cols_(cols),
         outputs_(outputs) {}
 
-  /// `upper`: of a square on the diagonal, the blocks on and above it.
+  /// `upper`: only the blocks on and above the diagonal of a diagonal tile.
   void fill(bool upper) {
     const std::vector<Range> left = a_.groups(rows_);
     const std::vector<Range> right = b_.groups(cols_);
@@ -233,12 +233,12 @@ class GraphPath final : public Path {
   }
   [[nodiscard]] std::unique_ptr<Loaded> load(const SampleView& x, int threads,
                                              const std::function<void(Index)>& after) const override {
-    if (x.graphs() == nullptr) fail(Code::input, "the network reads graphs, and the samples are rows of numbers");
+    if (x.graphs() == nullptr) fail(Code::input, "the network reads graphs, but the samples are vectors; pass graphs");
     return load_graphs(recipe_, *x.graphs(), precision_, threads, after);
   }
   [[nodiscard]] std::size_t loaded_bytes(const SampleView& x) const override {
     const Graphs& all = *x.graphs()->graphs;
-    // Of each node, with its share of the edges, alone and beside all others while they are put together.
+    // Per node, with its share of the edges, counted twice: per graph, and concatenated.
     const std::size_t entries = 1 + all.neighbours.size() / std::max<std::size_t>(1, usize(all.node_count()));
     std::size_t place = 2 * sizeof(long double) + usize(recipe_.input.channels) * sizeof(double);
     for (const Step& step : recipe_.steps) {
@@ -249,7 +249,7 @@ class GraphPath final : public Path {
     }
     return usize(x.longest()) * place + usize(recipe_.outputs) * sizeof(double);
   }
-  /// A pair of graphs is work enough; nodes come by whole graphs.
+  /// A pair of graphs is enough work per task; nodes are processed by whole graphs.
   [[nodiscard]] Index tile_edge() const override { return recipe_.at_nodes() ? 512 : 32; }
 
  private:

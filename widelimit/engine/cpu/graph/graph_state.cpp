@@ -13,14 +13,14 @@ bool is_pointwise(const Step& step) {
   return step.op == Op::affine || step.op == Op::dual || step.op == Op::layer_norm || step.op == Op::dropout;
 }
 
-/// Grows, never shrinks; what it held is lost.
+/// Grows, never shrinks; the contents are lost.
 MatrixView<double> scratch(Matrix<double>& memory, Index rows, Index cols) {
   const Index stride = padded(cols);
   if (memory.rows() * memory.cols() < rows * stride) memory = Matrix<double>(rows, stride);
   return {memory.data(), rows, cols, stride};
 }
 
-/// A sample's correlation with itself is 1.
+/// Sets the correlation of each place with itself to 1.
 void mark_equal(GraphState& state) {
   for (Index p = 0; p < state.rows(); ++p) {
     state.array(0)(p, p) = 1;
@@ -28,10 +28,10 @@ void mark_equal(GraphState& state) {
   }
 }
 
-/// `step`, where it is a layer without bias: the dual before it adds ρ to the tangents in passing.
+/// Returns true for a layer without bias: the preceding dual then adds ρ to the tangents in the same pass.
 bool follows(const Step& step) { return step.op == Op::affine && step.b2 == 0; }
 
-/// Whether a step does the same to all pairs, whatever their places.
+/// Returns true if a step acts identically on all pairs, independent of their places.
 bool is_uniform(const Step& step) {
   const bool rectifier = step.op == Op::dual && rectifier_slope(step.dual).has_value();
   return rectifier || follows(step) || step.op == Op::layer_norm || step.op == Op::dropout;
@@ -49,7 +49,7 @@ void GraphState::resize(Index rows, Index cols, Index channels) {
 }
 
 std::vector<Range> GraphState::row_blocks() const {
-  constexpr Index long_enough = 768;  // elements of a strip: worth its call, and at home in the first-level cache
+  constexpr Index long_enough = 768;  // elements per strip: amortises the call and fits in the first-level cache
   const Index count = std::max<Index>(1, long_enough / stride_);
   std::vector<Range> blocks;
   for (Index row = 0; row < rows_; row += count) blocks.push_back({row, std::min(row + count, rows_)});
@@ -121,7 +121,7 @@ void GraphRunner::run_pass(const Recipe& recipe, std::size_t k, bool self) {
 
 void GraphRunner::everywhere(const Recipe& recipe, std::size_t k, bool self) {
   GraphState& state = stack_[top_];
-  std::vector<double> own_tangents;  // dropout divides variance and tangent of a place with itself alike
+  std::vector<double> own_tangents;  // dropout scales variance and tangent of a place with itself alike
   if (self && recipe.steps[k].op == Op::dropout) {
     for (Index m = 0; m < state.channels(); ++m) {
       for (Index p = 0; p < state.rows(); ++p) own_tangents.push_back(state.array(2 + m)(p, p));
@@ -162,7 +162,7 @@ void GraphRunner::combine(const GraphSides& sides, GraphState& from, GraphState&
   to.resize(cols.rows, rows.rows, from.channels());
   to.turned = !from.turned;
   half_.resize(from.cols(), rows.rows, from.channels());
-  // 16 rows at a time stay in the first-level cache between their product and its transposition.
+  // Blocks of 16 rows stay in the first-level cache between product and transposition.
   for (Index k = 0; k < 2 + from.channels(); ++k) {
     if (k == 1) continue;  // t follows from ρ
     for (Index row = 0; row < rows.rows; row += strip_padding) {
@@ -184,7 +184,7 @@ void GraphRunner::join(const Step& step, const GraphSides& sides, bool self) {
   GraphState& other = stack_[top_];
   GraphState& sum = stack_[--top_];
   if (sides.left.places.all != nullptr) {
-    // The state that came through fewer aggregations has fewer places, or the same.
+    // The state with fewer aggregations has fewer places, or the same number.
     GraphState& coarse = sum.rows() * sum.cols() < other.rows() * other.cols() ? sum : other;
     combine(sides, coarse, spare_, [](Range) {});
     std::swap(coarse, spare_);

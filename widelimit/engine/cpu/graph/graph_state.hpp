@@ -9,19 +9,19 @@
 
 namespace widelimit::cpu {
 
-/// What one step needs to know of the graphs on one side.
+/// Data of the graphs on one side that one step needs.
 struct GraphSide {
   const Features* features = nullptr;
-  Index place = 0;     ///< in the features, of the first place
-  SparseBlock places;  ///< aggregate, readout, a join of states that came through different numbers of aggregations
+  Index place = 0;     ///< index of the first place in the features
+  SparseBlock places;  ///< for aggregate, readout, and joins of states with different numbers of aggregations
 };
-/// Graphs on the left and on the right of all pairs.
+/// Graphs on the left and right side of all pairs.
 struct GraphSides {
   GraphSide left, right;
   [[nodiscard]] const GraphSide& operator[](bool turned) const { return turned ? right : left; }
 };
 
-/// ρ, t and θ_m of all pairs of places of some graphs on the left with some on the right, as strips. `turned`: rows are
+/// ρ, t and θ_m of all pairs of places of graphs on the left and graphs on the right, as strips. `turned`: rows are
 /// places on the right.
 class GraphState {
  public:
@@ -34,13 +34,13 @@ class GraphState {
   [[nodiscard]] MatrixView<double> array(Index k) {
     return {memory_.data() + k * rows_ * stride_, rows_, cols_, stride_};
   }
-  /// Consecutive rows as one strip, which runs through the padding between them.
+  /// Returns consecutive rows as one strip, including the padding between them.
   [[nodiscard]] Strip<double> strip(Index row, Index count = 1) {
     double* const rho = memory_.data() + row * stride_;
     const Index size = rows_ * stride_;
     return {(count - 1) * stride_ + cols_, rho, rho + size, rho + 2 * size, size, channels_};
   }
-  /// Consecutive rows that are passed on together.
+  /// Returns blocks of consecutive rows that are processed together.
   [[nodiscard]] std::vector<Range> row_blocks() const;
   void copy(GraphState& from);
 
@@ -54,15 +54,15 @@ class GraphState {
   Index channels_ = 0;
 };
 
-/// Takes pairs of places through the steps of a recipe. Keeps its memory from run to run.
+/// Applies the steps of a recipe to pairs of places. Keeps its memory between runs.
 class GraphRunner {
  public:
-  /// The state of `rows` × `cols` pairs before the first step, whose ρ and t the caller writes; θ is 0.
+  /// Returns the state of `rows` × `cols` pairs before the first step; the caller writes ρ and t, θ is 0.
   GraphState& begin(const Recipe& recipe, Index rows, Index cols);
   [[nodiscard]] GraphState& top() { return stack_[top_]; }
 
-  /// Step k and those after it that are done in the same pass; the number of steps done. `sides(k)` are the graphs at
-  /// step k. `self`: graphs with themselves, whose equal places stay equal.
+  /// Runs step k and the steps fused with it; returns their number. `sides(k)` returns the graphs at step k. `self`:
+  /// graphs paired with themselves, whose equal places stay equal.
   template <typename SidesAt>
   std::size_t run(const Recipe& recipe, std::size_t k, bool self, const SidesAt& sides) {
     const std::size_t last = self ? k + 1 : end_of_pass(recipe, k);
@@ -73,15 +73,15 @@ class GraphRunner {
   }
 
  private:
-  /// Consecutive steps that treat every pair of places alone go through each strip while it is in the cache, and so do
-  /// those that follow an aggregation; a fork whose copy is read out at once copies nothing.
+  /// Consecutive pointwise steps are applied to each strip while it is in cache, also after an aggregation; a fork
+  /// whose copy is read out immediately copies nothing.
   [[nodiscard]] static std::size_t end_of_pass(const Recipe& recipe, std::size_t k);
   void run_pass(const Recipe& recipe, std::size_t k, bool self);
   void everywhere(const Recipe& recipe, std::size_t k, bool self);
-  /// Some rows of a state through the steps of this pass, from the first given on.
+  /// Applies the steps of this pass, from `first` on, to some rows of a state.
   void pass(const Recipe& recipe, std::size_t k, std::size_t first, Range rows, GraphState& state);
-  /// to = A·from·Bᵀ for ρ and θ, A and B the places of both sides; turned, since each product is over rows.
-  /// `finish(rows)` when these are there.
+  /// to = A·from·Bᵀ for ρ and θ, with A and B the places of both sides; the result is transposed, since each product is
+  /// over rows. Calls `finish(rows)` when rows are complete.
   template <typename Finish>
   void combine(const GraphSides& sides, GraphState& from, GraphState& to, const Finish& finish);
   void join(const Step& step, const GraphSides& sides, bool self);

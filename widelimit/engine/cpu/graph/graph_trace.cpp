@@ -18,14 +18,14 @@ Index places_at_end(const GraphProgram& program, const Colours& colours) {
   return last == whole_graph ? 1 : colours.places(last);
 }
 
-/// How often each place before a step stands in each place after it.
+/// Multiplicity of each place before a step in each place after it.
 SparseRows counts_of(const Step& step, const GraphStep& at, const Colours& colours) {
   if (step.op == Op::aggregate) return colours.neighbourhoods(at.before);
   if (step.op == Op::readout) return colours.sizes(at.before);
   return colours.refinement(std::min(at.before, at.beneath), at.after);
 }
 
-/// c_u = 1, or 1 over the number of nodes in the sum.
+/// c_u = 1, or 1/(number of nodes in the sum) for a mean.
 Real scale_of(const Step& step, const SparseRows& counts, Index row) {
   if (!step.mean) return 1;
   Real sum = 0;
@@ -33,8 +33,8 @@ Real scale_of(const Step& step, const SparseRows& counts, Index row) {
   return 1 / sum;
 }
 
-/// Var(u) = c_u² Σ_{u',u''} r_{u'} r_{u''} ρ(u',u'') over the nodes of the sum. No term is negative where features are
-/// not.
+/// Var(u) = c_u² Σ_{u',u''} r_{u'} r_{u''} ρ(u',u'') over the nodes of the sum. All terms are nonnegative if the
+/// features are.
 Variances summed(const Step& step, const SparseRows& counts, const Variances& before, GraphState& state) {
   std::vector<Real> r;
   for (const Real q : before) r.push_back(std::sqrt(q));
@@ -61,7 +61,7 @@ Variances summed(const Step& step, const SparseRows& counts, const Variances& be
   return after;
 }
 
-/// Counts as weights of correlations: c_u r_{u'}/r_u.
+/// Converts counts to weights of correlations: c_u r_{u'}/r_u.
 SparseRows relative(const Step& step, SparseRows counts, const Variances& before, const Variances& after) {
   for (Index row = 0; row < counts.rows(); ++row) {
     const Real scale = scale_of(step, counts, row);
@@ -129,7 +129,7 @@ void write_input(const GraphInput& left, Range rows, const GraphInput& right, Ra
   gemm<double>(1, Transpose::no, left.unit.view().block(rows.begin, 0, rows.size(), width), Transpose::yes,
                right.unit.view().block(cols.begin, 0, cols.size(), width), 0, rho);
   set_correlations(rho, t);
-  constexpr double near_one = 0x1p-10;  // nearer, t is taken from the difference
+  constexpr double near_one = 0x1p-10;  // below it, t is computed from differences
   for (Index p = 0; p < rows.size(); ++p) {
     for (Index q = 0; q < cols.size(); ++q) {
       if (!(t(p, q) < near_one)) continue;

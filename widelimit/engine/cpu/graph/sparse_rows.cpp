@@ -1,7 +1,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "widelimit/engine/cpu/graph/sparse_rows.cpp"
 #include <hwy/foreach_target.h>
-// foreach_target includes this file once for each instruction set; strip-inl.hpp must follow it.
+// foreach_target includes this file once per instruction set; strip-inl.hpp must follow it.
 #include "widelimit/engine/cpu/graph/sparse_rows.hpp"
 #include "widelimit/engine/cpu/vector/strip-inl.hpp"
 
@@ -11,7 +11,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace widelimit::cpu::HWY_NAMESPACE {
 
-/// The entries of one row of a sparse matrix, and the rows that they multiply.
+/// The entries of one row of a sparse matrix and the rows that they multiply.
 struct Terms {
   const double* weights;
   const std::int32_t* columns;
@@ -22,7 +22,7 @@ struct Terms {
   [[nodiscard]] const double* row(std::size_t e) const { return in.row(columns[e] - first); }
 };
 
-/// A row of N entries, five at most: weights stay in registers while the columns pass.
+/// A row of N ≤ 5 entries: weights stay in registers over all columns.
 template <std::size_t N, class Store>
 HWY_INLINE void combine_few(const Terms& terms, const Store& store) {
   const hn::ScalableTag<double> d;
@@ -46,12 +46,12 @@ HWY_INLINE void combine_few(const Terms& terms, const Store& store) {
   }
 }
 
-/// A row of any number of entries, two vectors at a time.
+/// A row with any number of entries, two vectors at a time.
 template <class Store>
 HWY_INLINE void combine_many(const Terms& terms, const Store& store) {
   const hn::ScalableTag<double> d;
   const std::size_t lanes = hn::Lanes(d);
-  for (std::size_t k = 0; k < usize(terms.in.cols); k += 2 * lanes) {  // strips are padded to more
+  for (std::size_t k = 0; k < usize(terms.in.cols); k += 2 * lanes) {  // strips are padded further than that
     auto low = hn::Zero(d);
     auto high = hn::Zero(d);
     for (std::size_t e = 0; e < terms.count; ++e) {
@@ -65,7 +65,8 @@ HWY_INLINE void combine_many(const Terms& terms, const Store& store) {
   }
 }
 
-/// `store_to(row)` gives what stores the vectors of that row. Most nodes have few neighbours.
+/// `store_to(row)` returns the function that stores the vectors of that row. Specialised for few entries, since most
+/// nodes have few neighbours.
 template <class StoreTo>
 HWY_INLINE void combine_with(const SparseBlock& a, MatrixView<const double> in, const StoreTo& store_to) {
   const SparseRows& all = *a.all;

@@ -7,7 +7,7 @@
 
 namespace widelimit::cpu {
 
-/// A sparse matrix by rows: what a place after a step takes of the places before it.
+/// A sparse matrix in CSR form: weights of the places before a step in the places after it.
 struct SparseRows {
   std::vector<Index> start{0};
   std::vector<std::int32_t> columns;
@@ -19,11 +19,11 @@ struct SparseRows {
     weights.push_back(weight);
   }
   void end_row() { start.push_back(std::ssize(columns)); }
-  /// Rows of another, whose columns begin at `first`.
+  /// Appends the rows of another matrix, with its columns shifted by `first`.
   void append(const SparseRows& more, Index first);
 };
 
-/// `rows` rows of a sparse matrix from `begin` on, over columns from `first` on.
+/// `rows` rows of a sparse matrix from `begin` on, with columns counted from `first`.
 struct SparseBlock {
   const SparseRows* all = nullptr;
   Index begin = 0;
@@ -33,13 +33,13 @@ struct SparseBlock {
   [[nodiscard]] SparseBlock part(Range some) const { return {all, begin + some.begin, some.size(), first}; }
 };
 
-/// out = A·in, row by row over whole vectors: `in` and `out` are padded as strips are.
+/// out = A·in over whole vectors; `in` and `out` are padded like strips.
 void combine_rows(const SparseBlock& a, MatrixView<const double> in, MatrixView<double> out);
-/// ρ = A·in, and t of that.
+/// ρ = A·in, and the corresponding t.
 void combine_correlations(const SparseBlock& a, MatrixView<const double> in, MatrixView<double> rho,
                           MatrixView<double> t);
 
-/// ρ clamped, and t = 1 − |ρ|: what is below rounding counts as equal.
+/// Clamps ρ and sets t = 1 − |ρ|; values of t below rounding become 0.
 void set_correlations(MatrixView<double> rho, MatrixView<double> t);
 
 }  // namespace widelimit::cpu

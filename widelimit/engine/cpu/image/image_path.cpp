@@ -20,7 +20,7 @@ struct ImageLoaded final : CpuLoaded {
   void tile(const Recipe& recipe, Range rows, const Loaded& other, Range cols,
             std::span<const MatrixView<double>> outputs) const override;
 
-  Matrix<double> unit;  ///< positions of all images divided by their norms, n·P × channels
+  Matrix<double> unit;  ///< position vectors of all images divided by their norms, n·P × channels
   std::vector<ImageTrace> traces;
 
   [[nodiscard]] MatrixView<const double> image(Index i, Index positions) const {
@@ -110,7 +110,7 @@ class ImagePath final : public Path {
     }
     return kept + usize(recipe_.input.positions()) * sizeof(long double);
   }
-  /// A pair is work enough.
+  /// A pair is enough work per task.
   [[nodiscard]] Index tile_edge() const override { return 4; }
 
  private:

@@ -15,7 +15,7 @@ long double largest_deviation(const Variances& variance) {
   return largest > 0 ? std::sqrt(largest) : 1;
 }
 
-/// Features 0: r/R before; features 1: R/r after, filled in once the variances after are known.
+/// Feature 0: r/R before; feature 1: R/r after, set once the variances after the step are known.
 Features relative_deviations(const Variances& before, Index places_after) {
   const auto places = std::max(static_cast<Index>(before.size()), places_after);
   Features features = make_features(2, places);
@@ -33,7 +33,7 @@ void set_after(Features& features, const Variances& before, const Variances& aft
   }
 }
 
-/// Variances after a window: the mean over the window, positions being equal.
+/// Variances after a window: the mean over the window at equal positions.
 Variances windowed(const Step& step, const Variances& before) {
   Variances after(static_cast<std::size_t>(step.after.positions()), 0);
   for (const auto& sources : window_sources(step)) {
@@ -75,7 +75,7 @@ Matrix<double> attention_weights(PairState& state, const Variances& variance) {
   return zeta;
 }
 
-/// Carries one state through the steps that are the same for a pair and for an image with itself.
+/// Applies a step that is the same for a pair and for an image with itself.
 void run_step(const Step& step, const TracePair& traces, bool self, std::vector<PairState>& stack) {
   PairState& top = stack.back();
   switch (step.op) {

@@ -6,10 +6,10 @@
 
 namespace widelimit::cpu {
 
-/// Σ and Θ_m that an emit step writes.
+/// Callback for an emit step, which writes Σ and Θ_m.
 using EmitImage = std::function<void(const Step& step, const TracePair& traces, PairState& state)>;
 
-/// Calls put(slot, value) for each output of an emit step, one position being left.
+/// Calls put(slot, value) for each output of an emit step, at which one position is left.
 template <typename Put>
 void each_output(const Step& step, const TracePair& traces, PairState& state, const Put& put) {
   const double r = traces.first->f64(0, 0);
@@ -18,18 +18,18 @@ void each_output(const Step& step, const TracePair& traces, PairState& state, co
   for (Index m = 0; m < step.ntk_count; ++m) put(step.ntk_slot + m, state.theta(m)(0, 0) * r * r_other);
 }
 
-/// The state of two images before the first step; `x` holds the unit vectors of an image's positions.
+/// Returns the state of two images before the first step; `x` holds the unit vectors of the positions of an image.
 [[nodiscard]] PairState image_input(const Recipe& recipe, MatrixView<const double> x1, MatrixView<const double> x2);
 
-/// One image with itself: finds the variances, and with them the features of every step.
+/// One image paired with itself, which gives the variances and thus the features of every step.
 struct TracedImage {
   ImageTrace trace;
-  double error = 0.0;  ///< of quadrature
+  double error = 0.0;  ///< quadrature error
 };
 [[nodiscard]] TracedImage trace_image(const Recipe& recipe, MatrixView<const double> x, const Variances& variance,
                                       Precision precision, const EmitImage& emit);
 
-/// Two images, as different ones.
+/// Runs two images as different samples.
 void run_images(const Recipe& recipe, MatrixView<const double> x1, const ImageTrace& trace1,
                 MatrixView<const double> x2, const ImageTrace& trace2, const EmitImage& emit);
 
