@@ -25,20 +25,19 @@ namespace widelimit {
 
 namespace {
 
-/// Coefficients and outputs of a machine, step by step. Outputs are carried by EQ (5), not computed from coefficients:
-/// g ← (1 − ηλ)g − η·(n/|B|)·K l'.
+/// Coefficients and outputs of a machine during descent. Outputs are updated by EQ (5) instead of recomputed from the
+/// coefficients: g ← (1 − ηλ)g − η·(n/|B|)·K l'.
 class Descent {
  public:
   Descent(const GramMatrix& k, const DynamicsInput& input, const Start& start, Batches batches);
 
-  /// False where an output is beyond 1e30: the machine has diverged.
+  /// Performs one step; returns false if an output exceeds 1e30, i.e. the machine has diverged.
   bool step(double eta);
   [[nodiscard]] Index steps() const { return steps_; }
   [[nodiscard]] const Matrix<double>& alpha() const { return alpha_; }
   [[nodiscard]] const Matrix<double>& g() const { return g_; }
   [[nodiscard]] double offset_left() const { return offset_left_; }
-  /// max |g − (Kα + h)|/max |g|: how far the carried outputs are from the solution of EQ (5). Then takes the latter.
-  /// O(n²·outputs).
+  /// Returns max |g − (Kα + h)|/max |g|, the error of the updated outputs, and replaces g by Kα + h. O(n²·outputs).
   [[nodiscard]] double recursion_error();
 
  private:
@@ -54,13 +53,13 @@ class Descent {
   Batches batches_;
   Matrix<double> offset_, alpha_, g_;
   Matrix<double> slopes_, product_;  ///< l' of all samples at the last full step, and K l'
-  Index updates_ = 0;                ///< of `product_` since its last full computation
+  Index updates_ = 0;                ///< rank-one updates of `product_` since its last full computation
   Index steps_ = 0;
   double offset_left_ = 1;
 };
 
 constexpr double beyond_doubt = 1e30;
-/// Rank-one updates of K l' between two full products.
+/// Maximum number of rank-one updates of K l' between two full products.
 constexpr Index updates_between_products = 256;
 
 /// m ← a·m − b·by.
@@ -99,7 +98,7 @@ void Descent::full_step(double eta) {
     slopes_of(i, now.view().row(i));
     if (!std::equal(now.view().row(i), now.view().row(i) + width, slopes_.view().row(i))) changed.push_back(i);
   }
-  // A loss with kinks changes few slopes a step, and a symmetric K gives its columns as rows.
+  // For a piecewise linear loss few slopes change per step; columns of the symmetric K are read as rows.
   const bool few = 4 * std::ssize(changed) < input_.samples && updates_ < updates_between_products;
   if (few) {
     std::vector<double> change(static_cast<std::size_t>(width));
@@ -165,10 +164,10 @@ double Descent::recursion_error() {
 
 constexpr std::array<std::string_view, 2> schedule_names{"constant", "pegasos"};
 
-/// Outputs are compared with those of the coefficients so many times along a trajectory.
+/// Number of recursion_error() evaluations along a trajectory.
 constexpr Index recursion_checks = 32;
 
-/// An objective that ends above its start by this much was not lowered.
+/// Factor over the initial objective above which a run counts as diverged.
 constexpr double raised_objective = 2;
 
 double step_size(const DescendOptions& options, Index step) {
@@ -176,8 +175,8 @@ double step_size(const DescendOptions& options, Index step) {
                                                     : 1 / (options.lambda * static_cast<double>(step + 1));
 }
 
-/// 1/(λ + c·λ_max), at most half of the largest stable step, with c as for networks. Of a batch, λ_max of (n/|B|)·K(B,
-/// B) is at most min(n/|B|·λ_max, n·max Kᵢᵢ).
+/// Returns 1/(λ + c·λ_max), at most half of the largest stable step, with c as for networks. For a batch, λ_max of
+/// (n/|B|)·K(B, B) is at most min(n/|B|·λ_max, n·max Kᵢᵢ).
 double default_step(const GramMatrix& k, const DescendOptions& options) {
   const auto n = static_cast<double>(k.samples());
   double largest = std::max(lanczos_extremes(k, options.progress).largest, 0.0);
@@ -199,7 +198,7 @@ bool recorded(const DescendOptions& options, Index step) {
   return std::binary_search(options.record_at.begin(), options.record_at.end(), step);
 }
 
-/// Whether the objective ends above its start, beyond what rounding leaves of 0.
+/// Returns whether the final objective exceeds raised_objective times the initial one, up to rounding near 0.
 bool rose(const Trajectory& trajectory) {
   if (trajectory.objective.size() < 2) return false;
   const double rounding = 1e-6 * static_cast<double>(trajectory.alpha.rows());
@@ -209,11 +208,11 @@ bool rose(const Trajectory& trajectory) {
 std::string step_warning(const DescendOptions& options, double curvature) {
   const double largest = step_size(options, 0);
   if (curvature == 0 || largest <= 2 / curvature) return {};
-  return fmt::format("the step {:.3g} is beyond {:.3g}, the largest that is stable", largest, 2 / curvature);
+  return fmt::format("the step size {:.3g} exceeds {:.3g}, the largest stable one", largest, 2 / curvature);
 }
 
-/// Of descent on a loss without kinks by all samples: L − L* falls by 1 − 2ηλ(1 − ηM/2) or more a step, M the
-/// curvature.
+/// Checks the rate of full-batch descent on a smooth loss: L − L* is reduced at least by the factor 1 − 2ηλ(1 − ηM/2)
+/// per step, M the curvature.
 RateCheck check_descent_rate(const Trajectory& trajectory, const GramMatrix& k, const DynamicsInput& input,
                              const DescendOptions& options, double curvature) {
   const auto skipped = [](const char* why) {
@@ -221,11 +220,11 @@ RateCheck check_descent_rate(const Trajectory& trajectory, const GramMatrix& k, 
     check.note = why;
     return check;
   };
-  if (!largest_curvature(options.loss.kind)) return skipped("a loss with kinks has no rate of its own in steps");
-  if (options.batch != 0 && options.batch != input.samples) return skipped("batches descend in the mean only");
-  if (options.schedule != RateSchedule::constant) return skipped("the step changes");
+  if (!largest_curvature(options.loss.kind)) return skipped("there is no rate for descent on a loss with kinks");
+  if (options.batch != 0 && options.batch != input.samples) return skipped("mini-batches descend only in expectation");
+  if (options.schedule != RateSchedule::constant) return skipped("the step size is not constant");
   const double eta = options.rate.value();
-  if (eta * curvature > 2) return skipped("the step is not stable");
+  if (eta * curvature > 2) return skipped("the step size is not stable");
   RateEnds ends{.first = trajectory.objective.front(), .outside = options.start.outside()};
   if (const auto limit = machine_limit(k, input, 1e-10, options.progress)) {
     ends.optimum = *limit->summary.primal;
@@ -250,11 +249,11 @@ void DescendOptions::validate() const {
   if (rate && (!(*rate > 0) || !std::isfinite(*rate))) {
     fail(Code::input, "the learning rate is {}; it must be above 0", *rate);
   }
-  if (steps < 0) fail(Code::input, "{} steps; the number of steps is not negative", steps);
-  if (record_every < 1) fail(Code::input, "record every {} steps; choose 1 or more", record_every);
+  if (steps < 0) fail(Code::input, "the number of steps is {}; it must not be negative", steps);
+  if (record_every < 1) fail(Code::input, "the recording interval is {} steps; choose 1 or more", record_every);
   for (std::size_t k = 0; k < record_at.size(); ++k) {
     if (record_at[k] > steps || (k == 0 ? record_at[k] != 0 : record_at[k] <= record_at[k - 1])) {
-      fail(Code::input, "step {} cannot be recorded here; begin with 0 and go up to {} at most", record_at[k], steps);
+      fail(Code::input, "recorded step {} is invalid; steps must ascend from 0 to at most {}", record_at[k], steps);
     }
   }
 }
@@ -294,8 +293,8 @@ Trajectory descend(const GramMatrix& k, MatrixView<const double> targets, const 
   Trajectory trajectory = std::move(recorder).finish();
   Summary& summary = trajectory.summary;
   summary.method = fmt::format("descent, {}", options.batch == 0 || options.batch == n
-                                                  ? std::string("all samples a step")
-                                                  : fmt::format("{} samples a step", options.batch));
+                                                  ? std::string("all samples per step")
+                                                  : fmt::format("{} samples per step", options.batch));
   summary.iterations = descent.steps();
   summary.message = step_warning(options, curvature);
   summary.memory = 6 * sizeof(double) * static_cast<std::size_t>(n * targets.cols);
@@ -305,7 +304,7 @@ Trajectory descend(const GramMatrix& k, MatrixView<const double> targets, const 
   if (diverged) {
     summary.ending = Ending::diverged;
     const std::string cause = summary.message.empty() ? "take smaller steps" : summary.message;
-    summary.message = fmt::format("outputs grew without bound at step {}: {}", descent.steps(), cause);
+    summary.message = fmt::format("outputs diverged at step {}: {}", descent.steps(), cause);
   } else if (constant && rose(trajectory)) {
     summary.ending = Ending::diverged;
     summary.message = fmt::format("the objective rose from {:.3g} to {:.3g} in {} steps: {}",

@@ -27,7 +27,7 @@ void check_one_hot(const DynamicsInput& input) {
     const double* row = input.targets.row(i);
     const Index ones = std::count(row, row + input.targets.cols, 1.0);
     if (ones != 1 || std::count(row, row + input.targets.cols, 0.0) != input.targets.cols - 1) {
-      fail(Code::input, "the softmax loss needs a column for each class with one 1 among zeros; row {} differs", i);
+      fail(Code::input, "the softmax loss needs one-hot targets, one column per class; row {} is not one-hot", i);
     }
   }
 }
@@ -44,7 +44,7 @@ void check_start(MatrixView<const double> part, Index rows, Index cols, std::str
   }
 }
 
-/// Rows of K(test, train), which must be finite.
+/// Returns the number of rows of K(test, train) after checking columns and finite entries.
 Index check_test(const AnyView& test, Index samples) {
   return std::visit(
       [&](const auto& k) {
@@ -85,7 +85,8 @@ void check_dynamics(const DynamicsInput& input, const Start& start, const Record
   check_start(start.test_offset, tests, input.targets.cols, "the matrix of starting outputs of test points");
   if (!recording.samples) return;
   for (const Index i : *recording.samples) {
-    if (i < 0 || i >= input.samples) fail(Code::input, "sample {} to record; there are {}", i, input.samples);
+    if (i < 0 || i >= input.samples)
+      fail(Code::input, "recorded sample {} is out of range; there are {} samples", i, input.samples);
   }
 }
 

@@ -5,7 +5,7 @@
 
 namespace widelimit {
 
-/// A machine to be trained: the caller has checked the Gram matrix.
+/// Training problem of a machine; the caller has checked the Gram matrix.
 struct DynamicsInput {
   Index samples = 0;
   MatrixView<const double> targets;
@@ -13,14 +13,14 @@ struct DynamicsInput {
   double lambda = 0;
 };
 
-/// Error{input} unless λ is finite and not negative, the targets are finite, a row for each sample, and what the loss
-/// takes: ±1 for hinge, squared hinge and logistic, rows of 0 with one 1 for softmax; and unless start and recording
-/// fit them: sizes, finite numbers, samples that exist.
-/// Error{input} unless λ is finite and not negative.
+/// Throws Error{input} unless λ is finite and not negative.
 void check_lambda(double lambda);
+/// Throws Error{input} unless λ is finite and not negative; the targets are finite, one row per sample, and valid for
+/// the loss (±1 for hinge, squared hinge and logistic; one-hot rows for softmax); and start and recording match them
+/// (sizes, finite numbers, valid sample indices).
 void check_dynamics(const DynamicsInput& input, const Start& start, const Recording& recording);
 
-/// A copy of `from`, or zeros of that size where it is empty.
+/// Returns a copy of `from`, or zeros of the given size if it is empty.
 [[nodiscard]] Matrix<double> dense_or_zero(MatrixView<const double> from, Index rows, Index cols);
 
 }  // namespace widelimit

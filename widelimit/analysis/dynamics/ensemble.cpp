@@ -20,7 +20,7 @@ namespace widelimit {
 
 namespace {
 
-/// K(test, train) transposed, in float64. Error{input} where it has another size or an entry is not finite.
+/// Returns K(test, train)ᵀ in float64. Throws Error{input} if the size does not match or an entry is not finite.
 Matrix<double> test_columns(const AnyView& test_by_train, Index tests, Index samples, std::string_view name) {
   return std::visit(
       [&](const auto& k) {
@@ -44,7 +44,7 @@ void check_prior_variance(const EnsembleKernels& kernels, bool covariance) {
   for (std::size_t t = 0; t < kernels.test_variance.size(); ++t) {
     const double variance = kernels.test_variance[t];
     if (!std::isfinite(variance) || variance < 0) {
-      fail(Code::input, "K(x, x) of test point {} is {}; a variance is finite and not negative", t, variance);
+      fail(Code::input, "K(x, x) of test point {} is {}; it must be finite and not negative", t, variance);
     }
   }
   if (!covariance) return;
@@ -56,7 +56,7 @@ void check_prior_variance(const EnsembleKernels& kernels, bool covariance) {
   (void)prior.check();
 }
 
-/// The moments of one ensemble, from the eigenvectors of Θ.
+/// Computes mean and covariance of an ensemble from the eigenvectors of Θ.
 class EnsembleSolver {
  public:
   EnsembleSolver(const EnsembleKernels& kernels, MatrixView<const double> targets, const EnsembleOptions& options)
@@ -75,7 +75,7 @@ class EnsembleSolver {
 
   [[nodiscard]] bool indefinite() const { return pairs_.indefinite; }
 
-  /// Writes row `moment` of the ensemble.
+  /// Writes the result for `time` to row `moment`.
   void write(double time, Index moment, Ensemble& result) const {
     const Matrix<double> weights = weights_at(time);  // Aᵀ
     MatrixView<double> mean{result.mean.view().row(moment), tests_, targets_.cols(), targets_.cols()};
@@ -97,7 +97,7 @@ class EnsembleSolver {
   }
 
  private:
-  /// Aᵀ = Vᵀ diag(2(1 − e^{−st})/s) V Θ*ᵀ, s = λ + 2d: n × tests.
+  /// Returns Aᵀ = Vᵀ diag(2(1 − e^{−st})/s) V Θ*ᵀ, s = λ + 2d: n × tests.
   [[nodiscard]] Matrix<double> weights_at(double time) const {
     Matrix<double> turned(n_, tests_, Content::unset);
     for (Index i = 0; i < n_; ++i) {
@@ -111,7 +111,7 @@ class EnsembleSolver {
     return weights;
   }
 
-  /// K** + A(KAᵀ − 2K*ᵀ), whose symmetric part is the covariance.
+  /// Writes the symmetric part of K** + A(KAᵀ − 2K*ᵀ), the covariance.
   void write_covariance(const Matrix<double>& weights, const Matrix<double>& change, MatrixView<double> to) const {
     algebra_.read(GramMatrix(*kernels_.test_by_test, kernels_.prior.engine()).matrix(), to);
     algebra_.host_product(1, Transpose::yes, weights.view(), Transpose::no, change.view(), 1, to);
@@ -132,7 +132,7 @@ class EnsembleSolver {
   Eigenpairs pairs_;
 };
 
-/// Bytes of an ensemble and its kernels, all in float64.
+/// Returns the memory of an ensemble and its kernels, all in float64.
 double ensemble_bytes(Index samples, Index tests, Index outputs, const EnsembleOptions& options) {
   const auto n = static_cast<double>(samples);
   const auto m = static_cast<double>(tests);
@@ -145,9 +145,9 @@ double ensemble_bytes(Index samples, Index tests, Index outputs, const EnsembleO
 
 void EnsembleOptions::validate() const {
   if (kind == Kind::both) fail(Code::usage, "an ensemble trains all layers (ntk) or the last one (nngp); choose one");
-  if (times.empty()) fail(Code::input, "an ensemble needs at least one time to be looked at");
+  if (times.empty()) fail(Code::input, "an ensemble needs at least one time");
   for (const double time : times) {
-    if (!(time >= 0)) fail(Code::input, "time {}; training begins at 0", time);
+    if (!(time >= 0)) fail(Code::input, "time {} is invalid; times must not be negative", time);
   }
   if (!std::isfinite(lambda) || lambda < 0)
     fail(Code::input, "lambda is {}; it must be finite and not negative", lambda);
@@ -163,7 +163,7 @@ Ensemble ensemble(const EnsembleKernels& kernels, MatrixView<const double> targe
   (void)kernels.trained.check();
   (void)kernels.prior.check();
   const Index n = kernels.trained.samples();
-  if (kernels.prior.samples() != n) fail(Code::input, "Θ is of {} samples, but K of {}", n, kernels.prior.samples());
+  if (kernels.prior.samples() != n) fail(Code::input, "Θ has {} samples, but K has {}", n, kernels.prior.samples());
   check_targets(targets, n);
   check_prior_variance(kernels, options.covariance);
   const Index tests = std::ssize(kernels.test_variance);

@@ -23,7 +23,8 @@ std::unique_ptr<FlowSolver> flow_solver(const FlowProblem& problem, FlowMethod m
   const LossKind kind = problem.input.loss.kind;
   if (is_piecewise_linear(kind)) {
     if (method == FlowMethod::runge_kutta) {
-      fail(Code::usage, "the {} loss has kinks, which Runge–Kutta cannot follow; its flow is solved exactly",
+      fail(Code::usage,
+           "Runge–Kutta does not apply to the {} loss, which has kinks; use the automatic method, which is exact",
            to_string(kind));
     }
     return kinked_flow(problem);
@@ -49,15 +50,16 @@ RateCheck check_flow_rate(const Trajectory& trajectory, FlowSolver& solver, doub
 
 void FlowOptions::validate() const {
   check_lambda(lambda);
-  if (times.empty()) fail(Code::input, "a flow needs at least one time to be looked at");
-  if (!(times.front() >= 0)) fail(Code::input, "time {}; a flow begins at 0", times.front());
+  if (times.empty()) fail(Code::input, "a flow needs at least one time");
+  if (!(times.front() >= 0)) fail(Code::input, "time {} is invalid; times must not be negative", times.front());
   for (std::size_t k = 1; k < times.size(); ++k) {
     if (!(times[k] >= times[k - 1])) {
       fail(Code::input, "time {} comes after {}; times must not decrease", times[k], times[k - 1]);
     }
   }
-  if (!(tolerance > 0 && tolerance < 1)) fail(Code::input, "a tolerance of {}; choose one between 0 and 1", tolerance);
-  if (most_events < 0 || most_steps < 0) fail(Code::input, "limits of events and steps are not negative");
+  if (!(tolerance > 0 && tolerance < 1))
+    fail(Code::input, "the tolerance is {}; choose a value between 0 and 1", tolerance);
+  if (most_events < 0 || most_steps < 0) fail(Code::input, "the limits of events and steps must not be negative");
 }
 
 Trajectory flow(const GramMatrix& k, MatrixView<const double> targets, const FlowOptions& options) {
@@ -82,7 +84,7 @@ Trajectory flow(const GramMatrix& k, MatrixView<const double> targets, const Flo
                             .beat = [&] { ticker.at(done); }};
   problem.beat();
   Recorder recorder(input, options.start, options.record, moments, k.engine());
-  // The formula of the squared loss finds its eigenvalues itself.
+  // The closed form for the squared loss computes the eigenvalues itself.
   const bool by_formula = options.loss.kind == LossKind::squared && options.method == FlowMethod::automatic;
   if (options.check_definite && !by_formula && !is_semidefinite(k, options.progress)) {
     return without_machine(std::move(recorder).finish(), k, options.progress);
@@ -102,7 +104,7 @@ Trajectory flow(const GramMatrix& k, MatrixView<const double> targets, const Flo
   solver->tell(trajectory);
   if (!finite && trajectory.summary.converged()) {
     trajectory.summary.ending = Ending::diverged;
-    trajectory.summary.message = "outputs grew beyond the range of float64; scale the kernel or ask for earlier times";
+    trajectory.summary.message = "outputs exceeded the range of float64; scale the kernel or choose earlier times";
   }
   if (options.check_rate && trajectory.summary.converged()) {
     done = std::min(done, moments - 1);

@@ -5,7 +5,8 @@
 
 namespace widelimit {
 
-/// How the outputs that a loss trained on class_targets (finite/training/targets.hpp) become classes again.
+/// Returns the scheme that maps outputs, trained with this loss on class_targets (finite/training/targets.hpp), to
+/// classes.
 [[nodiscard]] Scheme loss_scheme(LossKind loss, Index classes);
 
 }  // namespace widelimit

@@ -7,10 +7,9 @@
 
 namespace widelimit {
 
-/// The machine of EQ Table 1 that training with this loss and λ > 0 ends at, fitted by its own solver; several outputs
-/// of a loss of labels one by one. Nothing where λ = 0, where an output has labels of one class only, which the solvers
-/// refuse, or where a fit did not converge. `tolerance` is the relative duality gap to reach. K is positive
-/// semi-definite, by who calls.
+/// Fits the machine of EQ Table 1 that is the limit of training with this loss and λ > 0; several outputs of a
+/// classification loss are fitted separately. Returns std::nullopt if λ = 0, if an output has labels of only one class,
+/// or if a fit does not converge. `tolerance` is the relative duality gap. K must be positive semi-definite.
 [[nodiscard]] std::optional<Fit> machine_limit(const GramMatrix& k, const DynamicsInput& input, double tolerance,
                                                Progress* progress);
 

@@ -8,9 +8,9 @@ namespace widelimit {
 
 namespace {
 
-/// Sums of up to a million losses, rounded one by one, and the products behind them.
+/// Relative rounding error of sums of up to a million losses.
 constexpr double objective_rounding = 1e4 * std::numeric_limits<double>::epsilon();
-/// A ratio is reported where its denominator is so many times its uncertainty.
+/// Minimum quotient of a denominator and its uncertainty for a ratio to be reported.
 constexpr double telling = 1e3;
 
 }  // namespace
@@ -33,7 +33,7 @@ RateCheck check_rate(const Trajectory& trajectory, const RateEnds& ends,
     const double left = trajectory.objective[k] - optimum;
     const double right = bound(trajectory.times[k]) * (ends.first - optimum);
     if (left > right + uncertainty) check.holds = false;
-    // At the start both sides are one.
+    // At time 0 the ratio is 1.
     if (trajectory.times[k] == 0 || ends.outside || right <= telling * uncertainty) continue;
     if (!check.largest_ratio || left / right > *check.largest_ratio) {
       check.largest_ratio = left / right;

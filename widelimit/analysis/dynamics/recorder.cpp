@@ -20,7 +20,7 @@ bool finite_entries(const Matrix<double>& m) {
   return std::all_of(m.data(), m.data() + m.rows() * m.cols(), [](double v) { return std::isfinite(v); });
 }
 
-/// The first `rows` rows; the matrix itself where those are all.
+/// Returns the first `rows` rows.
 Matrix<double> leading_rows(Matrix<double> m, Index rows) {
   if (m.rows() == rows) return m;
   Matrix<double> result(rows, m.cols(), Content::unset);
@@ -106,7 +106,7 @@ Trajectory Recorder::finish() && {
 
 Trajectory without_machine(Trajectory trajectory, const GramMatrix& k, Progress* progress) {
   trajectory.summary.ending = Ending::not_positive_definite;
-  trajectory.summary.method = "not begun";
+  trajectory.summary.method = "not started";
   trajectory.summary.message = diagonal_cure(k, progress);
   return trajectory;
 }

@@ -6,31 +6,32 @@
 
 namespace widelimit {
 
-/// A machine at one moment.
+/// State of a machine at one time.
 struct Moment {
   double time = 0;
-  double offset_left = 1;  ///< share of the start's offset that is left
+  double offset_left = 1;  ///< remaining fraction of the initial offset
   const Matrix<double>& alpha;
-  const Matrix<double>& g;  ///< on the samples: Kα + offset_left·h
+  const Matrix<double>& g;  ///< outputs on the samples: Kα + offset_left·h
 };
 
-/// λ/2‖β‖² + Σ l and Σ l, with ‖β‖² = αᵀ(g + offset_left·h) but for the norm of h itself.
+/// λ/2‖β‖² + Σ l and Σ l, with ‖β‖² = αᵀ(g + offset_left·h), i.e. without ‖h‖².
 struct Objective {
   double objective = 0;
   double loss = 0;
 };
 [[nodiscard]] Objective objective_at(const DynamicsInput& input, const Start& start, const Moment& moment);
 
-/// Fills a Trajectory moment by moment.
+/// Fills a Trajectory, one time after another.
 class Recorder {
  public:
-  /// Room for `moments`; Error{resource} where memory does not hold them. All that is handed over must outlive it.
+  /// Allocates `moments` rows; throws Error{resource} if they do not fit into memory. All arguments must outlive the
+  /// object.
   Recorder(const DynamicsInput& input, const Start& start, const Recording& recording, Index moments,
            const Engine& engine);
 
-  /// False where an output is not finite, which is then not recorded.  O(test·samples·outputs).
+  /// Records a state; returns false, without recording it, if an output is not finite. O(test·samples·outputs).
   bool add(const Moment& moment);
-  /// What was recorded, with the coefficients of the last moment at the end.
+  /// Returns the trajectory with the coefficients of the last recorded time.
   [[nodiscard]] Trajectory finish() &&;
 
  private:
@@ -44,7 +45,7 @@ class Recorder {
   Trajectory result_;
 };
 
-/// A trajectory that was not begun because K, with an eigenvalue below 0, is no machine's: its summary says what to do.
+/// Returns an empty trajectory for an indefinite K; its summary says how to proceed.
 [[nodiscard]] Trajectory without_machine(Trajectory trajectory, const GramMatrix& k, Progress* progress);
 
 }  // namespace widelimit

@@ -7,9 +7,10 @@
 
 namespace widelimit {
 
-/// M = λ + l''·λ_max(K), the largest curvature of the objective in β; λ alone for a loss with kinks, which descent with
-/// any fixed step then only approaches up to that step. Descent diverges beyond the step 2/M, and falls by each step
-/// below it.  100 products with K, between which `progress` may stop it.
+/// Returns M = λ + l''·λ_max(K), the largest curvature of the objective in β; only λ for a loss with kinks, for which
+/// descent with a constant step converges only to a neighbourhood of the optimum. Descent diverges for step sizes above
+/// 2/M and decreases the objective in each step below. Costs 100 products with K; `progress` can stop it between
+/// products.
 [[nodiscard]] double objective_curvature(const GramMatrix& k, LossKind kind, double lambda,
                                          Progress* progress = nullptr);
 

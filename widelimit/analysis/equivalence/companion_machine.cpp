@@ -17,7 +17,7 @@ Index test_count(const TrainData& data) { return data.test ? data.test->count() 
 void require_kernel_memory(const TrainData& data, const TrainOptions& options) {
   const auto n = static_cast<double>(data.x.count());
   const double number = options.precision == Precision::f32 ? 4 : 8;
-  // Under `aux` the matrix with λ on its diagonal and the rows of all points stand beside it.
+  // `aux` additionally stores the matrix with λ on its diagonal and the rows of all points.
   const double copies = options.regulariser == Regulariser::aux ? 3 : 1;
   require_memory(copies * number * n * (n + static_cast<double>(test_count(data))), options.memory,
                  "the Gram matrix of the machine", "take fewer samples or precision f32");
@@ -111,7 +111,7 @@ MachinePath follow_machine(const CompanionKernels& kernels, const TrainData& dat
   how.record_at = steps;
   how.start = start;
   how.check_rate = false;
-  how.check_definite = false;  // sums of squares, by construction
+  how.check_definite = false;  // positive semi-definite by construction
   how.progress = options.progress;
   if (options.regulariser == Regulariser::none) how.lambda = 0;
   if (options.regulariser == Regulariser::aux) {

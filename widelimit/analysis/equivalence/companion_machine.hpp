@@ -8,31 +8,31 @@
 
 namespace widelimit {
 
-/// Kernel of the training samples, and of the test samples with them (no rows where there are none).
+/// Kernels train × train and test × train (no rows without test samples).
 struct CompanionKernels {
   AnyMatrix train;
   AnyMatrix test;
   double seconds = 0;
 };
 
-/// Tangent kernels of infinite width. Error{resource} before they are computed where they do not fit.
+/// Computes the infinite-width tangent kernels. Throws Error{resource} in advance if they do not fit into memory.
 [[nodiscard]] CompanionKernels limit_kernels(const Network& network, const TrainData& data, const TrainOptions& options,
                                              const Engine& engine);
-/// Tangent kernels of this network before it was trained; the mean over its outputs where it has several.
+/// Computes the tangent kernels of the network at initialization; the mean over its outputs if there are several.
 [[nodiscard]] CompanionKernels start_kernels(const TrainedNetwork& trained, const TrainData& data, const Engine& engine,
                                              Progress* progress = nullptr);
 
-/// A machine at recorded steps.
+/// Outputs of a machine at recorded steps.
 struct MachinePath {
-  Matrix<double> train;      ///< moments × (samples·outputs)
-  Matrix<double> test;       ///< moments × (test samples·outputs)
+  Matrix<double> train;      ///< steps × (samples·outputs)
+  Matrix<double> test;       ///< steps × (test samples·outputs)
   std::vector<double> loss;  ///< Σ l on the training samples
   Summary summary;
 };
 
-/// The machine beside a network trained so, by the same steps and batches. Under `aux` each sample has its own √λ·bᵢ:
-/// b moves as a coordinate of the feature √λ·eᵢ would, so that what is trained is the machine of K + λI without λ, and
-/// what the network itself puts out is Kα.
+/// Trains the machine that corresponds to a network trained with these options, with the same steps and batches. Under
+/// `aux` each sample has its own √λ·bᵢ: b evolves as the coordinate of a feature √λ·eᵢ, so the trained machine is that
+/// of K + λI without λ, and the output of the network itself is Kα.
 [[nodiscard]] MachinePath follow_machine(const CompanionKernels& kernels, const TrainData& data,
                                          const TrainOptions& options, const std::vector<Index>& steps,
                                          const Start& start, const Engine& engine);

@@ -10,7 +10,7 @@ namespace {
 
 using Distance = double EquivalenceRun::*;
 
-/// log width and log distance of every network that is any distance away.
+/// log width and log distance of every network with a positive distance.
 struct LogPoints {
   std::vector<double> width, distance;
 

@@ -4,8 +4,8 @@
 
 namespace widelimit {
 
-/// Means, slopes and straightness of the runs of an equivalence, those that diverged left out. Every network is a point
-/// of its line: seeds of one width show how much chance there is in it.
+/// Computes means, slopes and straightness over the runs, except those that diverged. Every run is one point of the
+/// line fit, so that seeds of one width show the random variation.
 void summarise_by_width(Equivalence& result, const std::vector<Index>& widths, bool parts);
 
 }  // namespace widelimit

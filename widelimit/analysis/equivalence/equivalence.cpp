@@ -18,7 +18,7 @@ namespace {
 constexpr std::array<std::string_view, 2> machine_kernel_names{"limit", "start"};
 constexpr Index most_seeds = 10000;
 
-/// Steps of all networks as one count.
+/// Reports the steps of all networks as one count.
 class AllSteps final : public Progress {
  public:
   AllSteps(Progress* outer, Index total) : outer_(outer), total_(total) {}
@@ -33,7 +33,7 @@ class AllSteps final : public Progress {
   Index before_ = 0;
 };
 
-/// Asks whether to stop, and leaves what is shown as it is: work that is no step of a network.
+/// Forwards stop requests without progress reports: for work that is not a training step.
 class StopOnly final : public Progress {
  public:
   explicit StopOnly(Progress* outer) : outer_(outer) {}
@@ -45,12 +45,12 @@ class StopOnly final : public Progress {
   Progress* outer_;
 };
 
-/// Whether the trained function begins where a machine does, at 0.
+/// Returns whether the trained function starts at 0, like the machine.
 bool begins_at_zero(Regulariser regulariser) {
   return regulariser != Regulariser::output && regulariser != Regulariser::weights;
 }
 
-/// The steps that training will record.
+/// Returns the steps that training will record.
 std::vector<Index> recorded_steps(const TrainOptions& options, Index numbers) {
   RecordSchedule schedule = record_schedule(options, numbers);
   std::vector<Index> steps;
@@ -79,7 +79,7 @@ double largest_gap(const double* f, const double* g, Index count) {
   return largest;
 }
 
-/// The rate at which networks of all widths are stable: under `output` kernels grow with the width.
+/// Returns a learning rate that is stable for all widths; under `output` kernels grow with the width.
 double common_rate(const Network& network, const TrainData& data, const EquivalenceOptions& options,
                    const Engine& engine) {
   double least = std::numeric_limits<double>::infinity();
@@ -91,7 +91,7 @@ double common_rate(const Network& network, const TrainData& data, const Equivale
   return least;
 }
 
-/// A network and its machine, step by step.
+/// Compares a network and its machine step by step.
 class SideBySide {
  public:
   SideBySide(const TrainingRecord& net, const MachinePath& machine, const TrainData& data)
@@ -142,7 +142,7 @@ class SideBySide {
   Index outputs_;
 };
 
-/// All runs of one call.
+/// Executes all runs of one call.
 class Comparison {
  public:
   Comparison(const Network& network, const TrainData& data, const EquivalenceOptions& options, const Engine& engine)
@@ -168,7 +168,7 @@ class Comparison {
   }
 
  private:
-  /// One machine serves all networks that begin at 0 with its kernel, and all seeds where each step sees all samples.
+  /// One machine suffices for all networks that start at 0, and for all seeds if each step uses all samples.
   [[nodiscard]] bool shared() const {
     return options_.kernel == MachineKernel::limit && begins_at_zero(options_.train.regulariser);
   }
@@ -225,7 +225,7 @@ class Comparison {
     return own;
   }
 
-  /// The machine beside this network, unless the one at hand is it.
+  /// Trains the machine of this network unless the current one is valid for it.
   void choose_machine(const TrainedNetwork& trained, const TrainOptions& how) {
     if (shared() && machine_seed_ == (every_step_sees_all() ? options_.train.seed : how.seed)) return;
     if (options_.kernel == MachineKernel::start) kernels_ = own_kernels(trained);
@@ -267,24 +267,25 @@ MachineKernel parse_machine_kernel(std::string_view text) {
 }
 
 void EquivalenceOptions::validate() const {
-  if (widths.empty()) fail(Code::usage, "no width is given; an equivalence needs one or more");
+  if (widths.empty()) fail(Code::usage, "no width is given; the comparison needs at least one");
   for (const Index width : widths) {
-    if (width < 1) fail(Code::usage, "width {}: choose 1 or more", width);
+    if (width < 1) fail(Code::usage, "width {} is invalid; choose 1 or more", width);
   }
   if (std::set<Index>(widths.begin(), widths.end()).size() != widths.size()) {
-    fail(Code::usage, "a width is given twice; each must be another");
+    fail(Code::usage, "widths must be distinct");
   }
   if (seeds < 1 || seeds > most_seeds) fail(Code::usage, "seeds = {}: choose 1 to {}", seeds, most_seeds);
   if (parts && kernel != MachineKernel::limit) {
-    fail(Code::usage, "the parts of a difference are told beside the kernel of the limit; leave out one of the two");
+    fail(Code::usage,
+         "the parts of the difference require the limit kernel; omit the parts or choose the limit kernel");
   }
   if (!train.optimiser.plain() || !train.schedule.constant() || train.epochs != 0 || train.flow_time != 0) {
     fail(Code::usage,
-         "a network is compared with its machine in plain steps; leave out optimiser, momentum, schedule, epochs and "
+         "the comparison requires plain gradient descent; omit optimiser, momentum, schedule, epochs and "
          "flow");
   }
   if (train.parameterisation != Parameterisation::ntk) {
-    fail(Code::usage, "the standard parameterisation has no limit to compare with; take ntk");
+    fail(Code::usage, "the standard parameterisation has no limit to compare with; choose ntk");
   }
   train.validate();
 }
@@ -301,7 +302,9 @@ Equivalence equivalence(const Network& network, const TrainData& data, const Equ
   options.validate();
   const Widths smallest{.hidden = options.widths.front(), .outputs = std::max<Index>(data.y.cols, 1)};
   if (Architecture::make(network, data.x.shape, smallest).dropouts > 0) {
-    fail(Code::input, "dropout draws masks that no machine sees; take the network without it");
+    fail(Code::input,
+         "the comparison does not support dropout, whose masks have no counterpart in the machine; remove dropout "
+         "layers");
   }
   if (data.y.rows == 0) fail(Code::input, "there are no samples to train on");
   EquivalenceOptions chosen = options;

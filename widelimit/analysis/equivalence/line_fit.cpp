@@ -10,7 +10,7 @@ namespace widelimit {
 
 namespace {
 
-/// Of Student's t: what a two-sided interval of 95 % leaves below its upper end.
+/// Quantile of Student's t for a two-sided 95 % interval.
 constexpr double upper_share = 0.975;
 
 double mean_of(std::span<const double> values) {
@@ -22,7 +22,8 @@ double mean_of(std::span<const double> values) {
 }  // namespace
 
 std::optional<LineFit> fit_line(std::span<const double> x, std::span<const double> y) {
-  if (x.size() != y.size()) fail(Code::usage, "a line through {} places and {} values", x.size(), y.size());
+  if (x.size() != y.size())
+    fail(Code::usage, "a line fit needs as many x as y; there are {} and {}", x.size(), y.size());
   if (x.empty()) return std::nullopt;
   const double x_mean = mean_of(x);
   const double y_mean = mean_of(y);

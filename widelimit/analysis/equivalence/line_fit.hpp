@@ -8,17 +8,17 @@
 
 namespace widelimit {
 
-/// y ≈ intercept + slope·x by least squares.
+/// Least-squares line y ≈ intercept + slope·x.
 struct LineFit {
   double slope = 0;
   double intercept = 0;
-  /// The slope with 95 % confidence, by Student's t with points − 2 degrees of freedom; nothing for two points, which
-  /// any line meets.
+  /// 95 % confidence interval of the slope, Student's t with points − 2 degrees of freedom; empty for two points.
   std::optional<std::pair<double, double>> interval;
   Index points = 0;
 };
 
-/// Nothing where there are not two different x, or a number is not finite. Error{usage} where x and y differ in number.
+/// Fits a line; std::nullopt if x has fewer than two distinct values or a number is not finite. Throws Error{usage} if
+/// the lengths differ.
 [[nodiscard]] std::optional<LineFit> fit_line(std::span<const double> x, std::span<const double> y);
 
 }  // namespace widelimit

@@ -12,7 +12,7 @@ namespace widelimit {
 
 namespace {
 
-/// All y of one x.
+/// Running mean and variance of the y at one x.
 struct Repeats {
   double count = 0;
   double mean = 0;
@@ -24,12 +24,12 @@ struct Repeats {
     mean += before / count;
     squares += before * (y - mean);
   }
-  /// Of the mean.
+  /// Variance of the mean.
   [[nodiscard]] double variance() const { return squares / (count - 1) / count; }
 };
 
 std::map<double, Repeats> repeats_by_place(std::span<const double> x, std::span<const double> y) {
-  if (x.size() != y.size()) fail(Code::usage, "slopes through {} places and {} values", x.size(), y.size());
+  if (x.size() != y.size()) fail(Code::usage, "slopes need as many x as y; there are {} and {}", x.size(), y.size());
   std::map<double, Repeats> places;
   for (std::size_t i = 0; i < x.size(); ++i) places[x[i]].add(y[i]);
   return places;

@@ -9,11 +9,11 @@ Eigenpairs eigenpairs(const GramMatrix& k, Progress* progress) {
   const Algebra& algebra = k.algebra();
   Eigenpairs result;
   result.values = algebra.eigenvectors(algebra.copy_of(k.matrix(), Precision::f64), result.vectors, progress);
-  // With room: a null vector must not pass for one that is learnt.
+  // The factor 8 is a safety margin, so that a null vector is not treated as learned.
   result.noise = 8 * static_cast<double>(k.samples()) * k.epsilon() *
                  std::max(std::abs(result.values.front()), std::abs(result.values.back()));
   result.indefinite = result.values.front() < -result.noise;
-  // What rounding leaves below 0 would grow as e^{2|d|t}.
+  // Negative rounding errors would grow as e^{2|d|t}.
   for (double& d : result.values) d = d < 0 && d >= -result.noise ? 0.0 : d;
   return result;
 }

@@ -13,14 +13,15 @@ namespace widelimit {
 
 namespace {
 
-/// One output under a loss of straight pieces. Between two events no sample changes its piece, so the slopes u are
-/// constant, those of sliding samples too, and
+/// Exact flow of one output under a piecewise linear loss. Between two events no sample changes its piece, so the
+/// slopes u are constant, also those of sliding samples, and
 ///
 ///     α(t + τ) = e^{−λτ}α − u(1 − e^{−λτ})/λ,   g(t + τ) = e^{−λτ}g − Ku(1 − e^{−λτ})/λ
 ///
-/// exactly. The next event is the first sample to meet a kink κ, after τ = −log(1 − λ(κ − g)/ġ)/λ; the slopes after it
-/// are those of the least subgradient. With λ > 0 and no event left the limit is α = −u/λ, the dual solution. Events of
-/// one time follow each other after τ = 0.  O(n·sliding) for an event.                      [docs/theory/dynamics.md]
+/// holds exactly. The next event is the first arrival of a sample at a kink κ, after τ = −log(1 − λ(κ − g)/ġ)/λ; the
+/// slopes after it are those of the least subgradient. For λ > 0, the limit without further events is α = −u/λ, the
+/// dual solution. Simultaneous events are processed one after another with τ = 0. O(n·sliding) per event.
+/// [docs/theory/dynamics.md]
 class KinkFlow {
  public:
   struct Input {
@@ -28,14 +29,14 @@ class KinkFlow {
     const Loss& loss;
     std::vector<double> targets;
     double lambda = 0;
-    std::vector<double> alpha;   ///< at the start
-    std::vector<double> offset;  ///< beside Kα
+    std::vector<double> alpha;   ///< initial coefficients
+    std::vector<double> offset;  ///< h, added to Kα
     Index most_events = 0;
-    Index output = 0;  ///< its number, for events
+    Index output = 0;  ///< index of the output, reported in events
   };
   KinkFlow(Input input, std::function<void()> beat);
 
-  /// False where `most_events` do not reach `time`, or slopes could not be settled.
+  /// Advances to `time`; returns false if `most_events` is exceeded or the slopes do not converge.
   bool advance(double time);
   [[nodiscard]] double time() const { return time_; }
   [[nodiscard]] const std::vector<double>& alpha() const { return in_.alpha; }
@@ -64,8 +65,8 @@ class KinkFlow {
   std::function<void()> beat_;
   LeastSubgradient least_;
   std::vector<Kinks> kinks_;
-  std::vector<int> piece_;  ///< of samples that are not on a kink
-  std::vector<int> kink_;   ///< that a sample is on, or −1
+  std::vector<int> piece_;  ///< piece of each sample that is not on a kink
+  std::vector<int> kink_;   ///< kink that a sample is on, or −1
   std::vector<Index> on_kink_;
   std::vector<double> g_, u_, product_, pull_, lower_, upper_;
   double time_ = 0;
@@ -76,9 +77,9 @@ class KinkFlow {
   bool settled_ = true;
 };
 
-/// After so many events Ku and g are recomputed, so that rounding does not accumulate.
+/// Number of events between recomputations of Ku and g, which limit the accumulation of rounding errors.
 constexpr Index events_between_refreshes = 64;
-/// A list of events is for readers.
+/// Maximum number of events that are listed.
 constexpr std::size_t most_listed_events = 100'000;
 constexpr double kink_rounding = 64 * std::numeric_limits<double>::epsilon();
 
@@ -137,7 +138,7 @@ KinkFlow::Next KinkFlow::next_event() const {
     const int kink = speed > 0 ? piece_[nth(i)] : piece_[nth(i)] - 1;
     if (kink < 0 || kink >= kinks_[nth(i)].count) continue;
     if (std::abs(speed) <= least_.rounding(i, lambda * g_[nth(i)])) continue;
-    // At this speed, without its decay; τ grows with it, so that one logarithm is enough.
+    // Arrival time without decay of the speed; τ is monotone in it, so one logarithm suffices.
     const double ahead = std::max((kinks_[nth(i)].at[static_cast<std::size_t>(kink)] - g_[nth(i)]) / speed, 0.0);
     if (lambda * ahead < 1 && ahead < soonest) {
       soonest = ahead;
@@ -151,7 +152,7 @@ KinkFlow::Next KinkFlow::next_event() const {
 
 void KinkFlow::move(double tau) {
   const double lambda = in_.lambda;
-  // Without λ nothing moves any more when no event is left, but for coefficients of the null space.
+  // At λ = 0 without further events only coefficients in the null space change.
   if (tau == 0 || (std::isinf(tau) && lambda == 0)) return;
   const double left = decay(lambda, tau);
   const double span = decayed_time(lambda, tau);
@@ -239,7 +240,7 @@ void set_column(Matrix<double>& m, Index j, const std::vector<double>& values) {
   for (Index i = 0; i < m.rows(); ++i) m(i, j) = values[static_cast<std::size_t>(i)];
 }
 
-/// Outputs do not know of each other: each is a KinkFlow of its own.
+/// Outputs are independent: one KinkFlow per output.
 class KinkedFlow final : public FlowSolver {
  public:
   explicit KinkedFlow(const FlowProblem& problem)
@@ -276,7 +277,7 @@ class KinkedFlow final : public FlowSolver {
   [[nodiscard]] const Matrix<double>& alpha() const override { return alpha_; }
   [[nodiscard]] const Matrix<double>& g() const override { return g_; }
 
-  /// The flows go on to their end on copies, so that the reported events are those up to the requested times.
+  /// Continues copies of the flows to infinite time, so that the reported events end at the requested times.
   [[nodiscard]] std::optional<Optimum> optimum() override {
     const double end = std::numeric_limits<double>::infinity();
     for (std::size_t j = 0; j < flows_.size(); ++j) {
@@ -309,11 +310,11 @@ class KinkedFlow final : public FlowSolver {
     summary.message =
         flow.settled()
             ? fmt::format(
-                  "output {} has had {} events by time {:.6g} and is not at the end; allow more, or ask for "
+                  "output {} reached the limit of {} events at time {:.6g}; raise the limit, or choose "
                   "earlier times",
                   failed_, flow.event_count(), flow.time())
             : fmt::format(
-                  "the slopes on the margin did not settle at time {:.6g}; the Gram matrix may not be positive "
+                  "the slopes at the kinks did not converge at time {:.6g}; the Gram matrix may not be positive "
                   "semi-definite: add to its diagonal",
                   flow.time());
   }

@@ -19,15 +19,14 @@ using OdeState = std::vector<double>;
 using DormandPrince = boost::numeric::odeint::runge_kutta_dopri5<OdeState>;
 using DenseStepper = boost::numeric::odeint::result_of::make_dense_output<DormandPrince>::type;
 
-/// Of the machine's own fit, where that is the limit at infinite time.
+/// Relative duality gap of the fit that gives the limit at infinite time.
 constexpr double limit_tolerance = 1e-10;
-/// Beyond this product of step and curvature the method of Dormand and Prince is unstable.
+/// Largest stable product of step size and curvature for the Dormand–Prince method.
 constexpr double stable_product = 3.3;
 
-/// The coefficients α by the method of Dormand and Prince, order 5(4), with dense output, so that the times asked for
-/// do not shorten its steps. Errors of α are held below tolerance·(1 + |α|) a step, which also keeps steps from growing
-/// unstable, beyond 3.3/M with M the curvature of the objective where the machine is: M·t/3 of them at most.
-/// O(n²·outputs) for each of their 6 stages.
+/// Integrates α with the Dormand–Prince method of order 5(4). Dense output keeps the requested times from shortening
+/// steps. The local error of α is at most tolerance·(1 + |α|), which also prevents unstable steps above 3.3/M with M
+/// the current curvature of the objective, i.e. about M·t/3 steps at most. O(n²·outputs) for each of the 6 stages.
 class SmoothFlow final : public FlowSolver {
  public:
   explicit SmoothFlow(const FlowProblem& problem)
@@ -65,7 +64,7 @@ class SmoothFlow final : public FlowSolver {
   [[nodiscard]] std::optional<Optimum> optimum() override {
     if (!find_limit()) return std::nullopt;
     const double primal = limit_->summary.primal.value_or(0.0);
-    // A step of the method may be off by its tolerance in every coefficient.
+    // Allows an error of the tolerance in every coefficient.
     const double wandering = problem_.tolerance * (1 + std::abs(primal)) * 10;
     return Optimum{primal, limit_->summary.gap.value_or(0.0) * std::abs(primal) + wandering};
   }
@@ -79,11 +78,12 @@ class SmoothFlow final : public FlowSolver {
     summary.ending = Ending::iteration_limit;
     summary.message =
         without_limit_
-            ? "the limit at infinite time is that of the machine, which could not be fitted (lambda = 0, or labels of "
-              "one class only); ask for finite times"
+            ? "the limit at infinite time is the fitted machine, but the fit failed (lambda = 0, or labels of "
+              "one class only); choose finite times"
             : fmt::format(
-                  "{} steps reach time {:.6g}; steps beyond {:.3g} would be unstable. Allow more steps, ask "
-                  "for earlier times, or divide the kernel by its largest eigenvalue",
+                  "the limit of {} steps was reached at time {:.6g}; steps above {:.3g} are unstable. Allow more "
+                  "steps, choose "
+                  "earlier times, or divide the kernel by its largest eigenvalue",
                   steps_, stepper_.current_time(), stable_product / curvature_);
   }
 

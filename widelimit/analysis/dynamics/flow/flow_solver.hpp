@@ -9,49 +9,50 @@
 
 namespace widelimit {
 
-/// A machine to be trained, with what a solver needs of it. All of it outlives the solver.
+/// Training problem with the parameters of its solver. All references must outlive the solver.
 struct FlowProblem {
   const GramMatrix& k;
   DynamicsInput input;
   const Start& start;
   double tolerance = 0;   ///< of the Runge–Kutta method
-  Index most_events = 0;  ///< for each output
+  Index most_events = 0;  ///< per output
   Index most_steps = 0;   ///< of the Runge–Kutta method
   Progress* progress = nullptr;
-  std::function<void()> beat;  ///< called often; stops the work by throwing
+  std::function<void()> beat;  ///< called frequently; can stop by throwing
 };
 
-/// Least objective, and how far it may be off.
+/// Minimum of the objective and its uncertainty.
 struct Optimum {
   double objective = 0;
   double uncertainty = 0;
 };
 
-/// One way to solve EQ (8) in coefficients, α̇ = −λα − l'(g, y), g = Kα + e^{−λt}h. [docs/theory/dynamics.md]
+/// Solver of EQ (8) in coefficients, α̇ = −λα − l'(g, y), g = Kα + e^{−λt}h. [docs/theory/dynamics.md]
 class FlowSolver {
  public:
   virtual ~FlowSolver() = default;
-  /// To `time`, which may be infinite and is never before the one asked last. False where that is out of reach;
-  /// `tell` then says why.
+  /// Advances to `time`, which can be infinite and must not decrease between calls. Returns false if it cannot be
+  /// reached; `tell` then reports the reason.
   virtual bool advance(double time) = 0;
   [[nodiscard]] virtual const Matrix<double>& alpha() const = 0;
   [[nodiscard]] virtual const Matrix<double>& g() const = 0;
-  /// L(β*); nothing where it is not known. Asked after the last time.
+  /// Returns L(β*), or std::nullopt if it is unknown. Must be called after the last advance().
   [[nodiscard]] virtual std::optional<Optimum> optimum() = 0;
-  /// Method, ending, iterations, memory, events.
+  /// Sets method, ending, iterations, memory and events.
   virtual void tell(Trajectory& trajectory) const = 0;
 };
 
-/// (y − z)²: in closed form through the eigenvectors of K (flow_squared.cpp).
+/// Returns the solver for (y − z)²: closed form by the eigenvectors of K (flow_squared.cpp).
 [[nodiscard]] std::unique_ptr<FlowSolver> squared_flow(const FlowProblem& problem);
-/// Hinge and ε-insensitive: exactly, from event to event (flow_kinks.cpp).
+/// Returns the solver for hinge and ε-insensitive loss: exact, event by event (flow_kinks.cpp).
 [[nodiscard]] std::unique_ptr<FlowSolver> kinked_flow(const FlowProblem& problem);
-/// Any loss with a continuous slope: adaptive Runge–Kutta with dense output (flow_smooth.cpp).
+/// Returns the solver for losses with a continuous derivative: adaptive Runge–Kutta with dense output
+/// (flow_smooth.cpp).
 [[nodiscard]] std::unique_ptr<FlowSolver> smooth_flow(const FlowProblem& problem);
 
-/// e^{−λt}, 1 at λ = 0 whatever t.
+/// Returns e^{−λt}; 1 at λ = 0, also for infinite t.
 [[nodiscard]] double decay(double lambda, double time);
-/// ∫₀ᵗ e^{−λs}ds = (1 − e^{−λt})/λ, t at λ = 0; digits are kept where λt is small.
+/// Returns ∫₀ᵗ e^{−λs}ds = (1 − e^{−λt})/λ, t at λ = 0; accurate for small λt.
 [[nodiscard]] double decayed_time(double lambda, double time);
 
 }  // namespace widelimit

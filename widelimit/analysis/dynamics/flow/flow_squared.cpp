@@ -13,12 +13,12 @@ namespace widelimit {
 
 namespace {
 
-/// In the eigenvectors of K, eigenvalues d, each coordinate of α is alone: with s = λ + 2d,
+/// Closed form: in the eigenbasis of K with eigenvalues d, the coordinates of α decouple; with s = λ + 2d,
 ///
 ///     ȧ = −s a + 2ỹ − 2e^{−λt}h̃,   a(t) = e^{−st}a₀ + 2ỹ(1 − e^{−st})/s − 2h̃ e^{−λt}(1 − e^{−2dt})/(2d),
 ///
-/// whose limit 2ỹ/(λ + 2d) is the ridge machine (K + λ/2·I)⁻¹y. NT-L's e^{−tH} is e^{−2tK} here, since EQ's loss has
-/// no ½.  O(n³) once, O(n²·outputs) for each time.                                          [docs/theory/dynamics.md]
+/// with limit 2ỹ/(λ + 2d), the ridge machine (K + λ/2·I)⁻¹y. NT-L's e^{−tH} is e^{−2tK} here, since EQ's loss has no
+/// factor ½. O(n³) once, O(n²·outputs) per time. [docs/theory/dynamics.md]
 class SquaredFlow final : public FlowSolver {
  public:
   explicit SquaredFlow(const FlowProblem& problem)
@@ -71,7 +71,7 @@ class SquaredFlow final : public FlowSolver {
   [[nodiscard]] double coordinate(Index i, Index j, double time) const {
     const double lambda = problem_.input.lambda;
     const double d = pairs_.values[static_cast<std::size_t>(i)];
-    // Coefficients in the null space grow without bound at λ = 0 and change no output: they are omitted in the limit.
+    // At λ = 0, null-space coefficients grow without bound but do not change outputs: the limit keeps the initial ones.
     if (std::isinf(time) && lambda == 0 && std::abs(d) <= pairs_.noise) return first_(i, j);
     const double pull = 2 * y_(i, j) * decayed_time(lambda + 2 * d, time);
     const double left = decay(lambda, time);
@@ -79,14 +79,14 @@ class SquaredFlow final : public FlowSolver {
     return decay(lambda + 2 * d, time) * first_(i, j) + pull - outside;
   }
 
-  /// V·m.
+  /// Returns V·m.
   [[nodiscard]] Matrix<double> turned(const Matrix<double>& m) const {
     Matrix<double> result(n_, outputs_, Content::unset);
     problem_.k.algebra().multiply(Transpose::no, pairs_.vectors, m.view(), result.view());
     return result;
   }
 
-  /// Vᵀ·m.
+  /// Computes Vᵀ·m.
   void back(const Matrix<double>& m, Matrix<double>& to) const {
     problem_.k.algebra().multiply(Transpose::yes, pairs_.vectors, m.view(), to.view());
   }

@@ -28,7 +28,7 @@ void GrowingCholesky::append(std::span<const double> x, double pivot) {
 
 void GrowingCholesky::remove(Index k) {
   rows_.erase(rows_.begin() + k);
-  // Row j now reaches one column too far: a rotation of columns j and j + 1 brings it back, and moves those below.
+  // Row j has one entry too many: a rotation of columns j and j + 1 annihilates it and updates the rows below.
   for (auto j = static_cast<std::size_t>(k); j < rows_.size(); ++j) {
     const double length = std::hypot(rows_[j][j], rows_[j][j + 1]);
     const double c = rows_[j][j] / length;

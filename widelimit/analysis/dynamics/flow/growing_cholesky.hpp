@@ -7,24 +7,24 @@
 
 namespace widelimit {
 
-/// Cholesky factor L Lᵀ of a symmetric positive definite matrix whose rows come and go one at a time, O(n²) for each.
+/// Cholesky factor L Lᵀ of a symmetric positive definite matrix, updated when rows are appended or removed, O(n²) each.
 class GrowingCholesky {
  public:
   [[nodiscard]] Index size() const { return static_cast<Index>(rows_.size()); }
 
-  /// What a row with these entries beside it would add: x = L⁻¹·beside, in place.
+  /// Computes x = L⁻¹·beside in place: the row of L that appending a row with these entries would add.
   void forward(std::span<double> beside) const;
-  /// In place L⁻ᵀx.
+  /// Computes L⁻ᵀx in place.
   void backward(std::span<double> x) const;
-  /// In place (L Lᵀ)⁻¹x.
+  /// Computes (L Lᵀ)⁻¹x in place.
   void solve(std::span<double> x) const {
     forward(x);
     backward(x);
   }
 
-  /// A row at the end: `x` from forward, and the pivot d − x·x > 0 of its diagonal entry d.
+  /// Appends a row: `x` from forward(), and the pivot d − x·x > 0 with the diagonal entry d.
   void append(std::span<const double> x, double pivot);
-  /// Without row and column k, by rotations of the rows below it.
+  /// Removes row and column k by Givens rotations of the rows below.
   void remove(Index k);
 
  private:

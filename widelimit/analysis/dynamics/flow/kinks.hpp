@@ -6,18 +6,19 @@
 
 namespace widelimit {
 
-/// A convex loss of one output made of straight pieces: piece 0 below the first kink, piece p above kink p − 1.
+/// Convex piecewise linear loss of one output: piece 0 below the first kink, piece p above kink p − 1.
 struct Kinks {
   int count = 0;
   std::array<double, 2> at{};
-  std::array<double, 3> slope{};  ///< of each piece, rising
+  std::array<double, 3> slope{};  ///< slope of each piece, ascending
 };
 
 [[nodiscard]] inline bool is_piecewise_linear(LossKind kind) {
   return kind == LossKind::hinge || kind == LossKind::insensitive;
 }
 
-/// Of hinge: y, with slope −y before and 0 beyond; of the ε-insensitive loss: y ∓ ε, or y alone where ε = 0.
+/// Returns the kinks: y for the hinge loss, with slope −y on the margin side and 0 beyond; y ∓ ε for the ε-insensitive
+/// loss, or y if ε = 0.
 [[nodiscard]] Kinks kinks_of(const Loss& loss, double y);
 
 }  // namespace widelimit

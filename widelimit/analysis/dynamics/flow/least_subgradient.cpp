@@ -10,7 +10,7 @@ namespace widelimit {
 namespace {
 
 constexpr double machine_epsilon = std::numeric_limits<double>::epsilon();
-/// Entries of Ku are sums of n products: rounding grows as its root at most times this, in practice.
+/// Empirical factor of the rounding error of Ku, whose entries are sums of n products.
 constexpr double rounding_units = 32;
 
 std::size_t place_of(Index i) { return static_cast<std::size_t>(i); }
@@ -72,7 +72,8 @@ void LeastSubgradient::release(const State& state, Index sample) {
   const double side = state.u[at] == state.lower[at] ? 1.0 : -1.0;
   double room = state.upper[at] - state.lower[at];
   while (true) {
-    // Along (−K_FF⁻¹K_Fi, 1) slopes of those that slide stay 0, and that of the sample changes by the pivot.
+    // Along (−K_FF⁻¹K_Fi, 1) the slopes of sliding samples stay 0, and that of the released sample changes by the
+    // pivot.
     std::vector<double> forward(free_.size());
     std::transform(free_.begin(), free_.end(), forward.begin(),
                    [column = columns_->column(sample)](Index j) { return column[j]; });
@@ -113,7 +114,7 @@ void LeastSubgradient::release(const State& state, Index sample) {
     state.u[j] = -side * direction[place_of(blocker)] > 0 ? state.upper[j] : state.lower[j];
     bind(place_of(blocker));
   }
-  // Rounding must not leave it beside the bound it went to.
+  // Sets the bound exactly, since rounding can leave u next to it.
   state.u[at] = side > 0 ? state.upper[at] : state.lower[at];
 }
 
