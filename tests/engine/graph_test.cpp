@@ -332,12 +332,12 @@ TEST_P(GraphPath, RefusesWhatDoesNotFit) {
     return std::string();
   };
   EXPECT_EQ(refusal("gntk:2", SampleView(rows.view(), {1, 1, 4})),
-            "layer 1.shortcut.1 (aggregate) sums over neighbours in a graph, and here are vectors");
+            "layer 1.shortcut.1 (aggregate) sums over neighbours in a graph, but the samples are vectors");
   EXPECT_EQ(refusal("fc:2", SampleView(graphs)),
             "the network ends with values at each node; add global_sum_pool or global_avg_pool before its last dense "
             "layer, or request the kernel of nodes");
   EXPECT_EQ(refusal("conv relu flatten dense", SampleView(graphs)),
-            "layer 1 (conv) needs positions on a grid, and samples are graphs, whose nodes have no order");
+            "layer 1 (conv) needs positions on a grid, but the samples are graphs, whose nodes have no order");
   EXPECT_EQ(refusal("aggregate relu global_sum_pool dense", SampleView(graphs)),
             "layer 2 (relu) reads the network's inputs, which are not Gaussian: its kernel has no closed form; sample "
             "finite networks instead (the Monte-Carlo method)");

@@ -84,7 +84,7 @@ TEST(ShapeError, VectorsHaveNoNeighbours) {
   expect_no_shape("conv relu flatten dense", {1, 1, 784}, {"layer 1 (conv)", "784 values", "perhaps 28x28x1"});
   expect_no_shape("dense residual{ relu avg_pool | avg_pool } flatten", {1, 1, 3072},
                   {"layer 2.branch.2 (avg_pool)", "perhaps 32x32x3"});
-  expect_no_shape("dense global_avg_pool dense", {1, 1, 7}, {"layer 2 (global_avg_pool)", "give them the shape"});
+  expect_no_shape("dense global_avg_pool dense", {1, 1, 7}, {"layer 2 (global_avg_pool)", "specify the shape"});
   expect_no_shape("attention flatten dense", {1, 1, 10}, {"layer 1 (attention)"});
   EXPECT_NO_THROW((void)shapes("flatten dense relu dense", {1, 1, 784}));
   try {

@@ -56,20 +56,20 @@ double power(double x, Index degree) {
   return product;
 }
 
-/// 1/(1 + e^{−x}) without overflow on either side.
+/// 1/(1 + e^{−x}) without overflow for either sign.
 double logistic(double x) {
   const double e = std::exp(-std::abs(x));
   return x >= 0 ? 1 / (1 + e) : e / (1 + e);
 }
 
-/// σ(1 − σ) without the cancellation of 1 − σ.
+/// σ(1 − σ) without cancellation in 1 − σ.
 double logistic_slope(double x) {
   const double e = std::exp(-std::abs(x));
   return e / ((1 + e) * (1 + e));
 }
 
 double normal_density(double x) { return std::exp(-x * x / 2) / std::sqrt(2 * std::numbers::pi); }
-/// erfc keeps the digits of the lower tail.
+/// erfc is accurate in the lower tail.
 double normal_probability(double x) { return std::erfc(-x / std::numbers::sqrt2) / 2; }
 
 /// h_n = He_n/√n!, by √(n+1)·h_{n+1} = x·h_n − √n·h_{n−1}.

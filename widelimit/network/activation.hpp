@@ -12,8 +12,8 @@
 
 namespace widelimit {
 
-/// The nonlinearities φ by name. Down to `identity` their duals E[φφ], E[φ'φ'] are closed forms; after it, they are
-/// computed by quadrature with an error bound.                                           [docs/theory/duals.md]
+/// Nonlinearities φ by name. Up to `identity`, the duals E[φφ], E[φ'φ'] have closed forms; after it, they are computed
+/// by quadrature with an error bound.                                           [docs/theory/duals.md]
 enum class Phi : std::uint8_t {
   relu,
   leaky_relu,  ///< slope·min(x,0) + max(x,0)
@@ -35,11 +35,11 @@ enum class Phi : std::uint8_t {
   sigmoid,
   swish,     ///< x·sigmoid(x)
   softplus,  ///< log(1 + e^x)
-  custom,    ///< a user's own function, registered by name
+  custom,    ///< user-defined function, registered by name
 };
 
-/// An activation layer: φ with its parameters. Which of the fields count follows from φ; the others keep their
-/// defaults, so that equality is the equality of functions.
+/// An activation layer: φ with its parameters. φ determines which fields are used; the others keep their defaults, so
+/// that equality of structs is equality of functions.
 struct Activation {
   Phi phi = Phi::relu;
   double slope = 0.01;       ///< leaky_relu
@@ -52,17 +52,17 @@ struct Activation {
 
 [[nodiscard]] std::string_view to_string(Phi phi);
 
-/// A user's function, evaluated on many points at once: y[i] = φ(x[i]). Must be pure and thread-safe.
+/// User-defined function, evaluated on many points at once: y[i] = φ(x[i]). Must be pure and thread-safe.
 using Function = std::function<void(std::span<const double> x, std::span<double> y)>;
 
-/// Makes `custom(name=…)` mean this function for the rest of the process. A name can be given once; registering it
-/// again replaces the function for networks evaluated later. The name is a word: letters, digits, underscore.
+/// Registers this function as `custom(name=…)` for the rest of the process. Registering a name again replaces its
+/// function for networks evaluated later. The name is a word: letters, digits, underscore.
 void register_activation(const std::string& name, Function function);
-/// The registered function, or Error{input} that lists the names there are.
+/// Returns the registered function; throws Error{input} listing the registered names if there is none.
 [[nodiscard]] std::shared_ptr<const Function> find_activation(const std::string& name);
 
-/// φ(x), and φ'(x) (0 where it jumps; at a kink the right-hand value), by the plain formula. `custom` looks its
-/// function up on every call and has no φ'.
+/// φ(x) and φ'(x), evaluated directly; φ' is 0 at a jump and the right-hand derivative at a kink. `custom` looks up its
+/// function on every call; its derivative throws Error{input}.
 [[nodiscard]] double evaluate(const Activation& activation, double x);
 [[nodiscard]] double derivative(const Activation& activation, double x);
 

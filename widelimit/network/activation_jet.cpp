@@ -124,7 +124,7 @@ Jet jet(const Activation& activation, double x) {
       const Jet s = logistic_jet(x);
       return {value, s.value, s.first, s.second};
     }
-    default:  // relu, leaky_relu, abs, identity: pieces of lines
+    default:  // relu, leaky_relu, abs, identity: piecewise linear
       return {value, first, 0, 0};
   }
 }

@@ -21,7 +21,7 @@ constexpr Bounds degree{.low = 0, .high = 32};
 constexpr Bounds rectified_degree{.low = 0, .high = 8};
 constexpr Bounds coefficients{.low = 1, .high = 33};
 
-/// How a member is held in a Value: as it is, but what may be absent as an empty list.
+/// Conversion of a member to a Value: identity, except that an absent std::optional becomes an empty list.
 template <typename T>
 struct Held {
   using Type = T;
@@ -33,7 +33,7 @@ struct Held<std::optional<Layers>> {
   static Layers of(const std::optional<Layers>& member) { return member.value_or(Layers{}); }
 };
 
-/// A choice among words, by its member.
+/// An enumeration, stored as its name.
 template <>
 struct Held<NodeScale> {
   using Type = std::string;
@@ -128,7 +128,7 @@ std::vector<Form> make_forms() {
   };
 }
 
-/// Tells apart the layers that share a struct.
+/// Distinguishes the layers that share a struct.
 int variety(const Activation& activation) { return static_cast<int>(activation.phi); }
 int variety(const Pool& pool) { return static_cast<int>(pool.pooling); }
 int variety(const GlobalPool& pool) { return static_cast<int>(pool.pooling); }
@@ -186,7 +186,7 @@ const Form& form_of(const Layer& layer) {
   for (const Form& form : forms()) {
     if (identity_of(form.prototype) == identity) return form;
   }
-  fail(Code::input, "a layer has no written form: global pooling averages or sums, it never takes the maximum");
+  fail(Code::input, "a layer has no text form: global pooling supports average and sum, not max");
 }
 
 std::vector<std::string_view> layer_names() {

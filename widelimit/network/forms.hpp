@@ -8,14 +8,14 @@
 
 namespace widelimit {
 
-/// The default of an argument.
+/// Default of an argument.
 enum class Absent : std::uint8_t {
-  prototype,  ///< the value that the layer's struct starts with
-  required,   ///< it must be written
+  prototype,  ///< the value in the prototype of the layer
+  required,   ///< no default, the argument must be given
   as_window,  ///< the value of the argument `window`
 };
 
-/// One argument of a layer: its written name and range, and the member it stands for.
+/// One argument of a layer: name and range in the text form, and access to the member.
 struct Argument {
   Parameter parameter;
   Absent absent = Absent::prototype;
@@ -23,32 +23,32 @@ struct Argument {
   std::function<void(Layer&, Value)> set;
 };
 
-/// The written form of one layer. The text reader, the text writer, the JSON reader, the JSON writer and the checks
-/// of values all read this and know no layer by name: a new layer is its struct, its entry in forms.cpp, and what the
-/// compiler then asks of the readers that give it a meaning.
+/// Text form of one layer. The text and JSON readers and writers and the range checks use only this table and do not
+/// depend on individual layers. A new layer needs its struct, its entry in forms.cpp, and the std::visit overloads that
+/// the compiler then reports as missing.
 struct Form {
   std::string_view name;
   Layer prototype;  ///< every argument at its default
   std::vector<Argument> arguments;
 
   [[nodiscard]] const Argument* find(std::string_view argument) const;
-  /// "w_std, b_std", or "no arguments".
+  /// Returns e.g. "w_std, b_std", or "no arguments".
   [[nodiscard]] std::string argument_names() const;
-  /// Sets arguments that were not written and follow others; `written` says which were. Returns the first required
-  /// one that is missing, or nullptr.
+  /// Sets arguments that were not written and default to others; `written` flags those that were. Returns the first
+  /// required argument that is missing, or nullptr.
   [[nodiscard]] const Argument* complete(Layer& layer, const std::vector<bool>& written) const;
-  /// False where the reader would come to the same value without it.
+  /// False if the reader would set the same value without it.
   [[nodiscard]] bool must_write(const Argument& argument, const Layer& layer) const;
 };
 
-/// All layers, in the order in which help lists them.
+/// All layers, in the order of the help text.
 [[nodiscard]] const std::vector<Form>& forms();
-/// nullptr where no layer has this name.
+/// Returns nullptr if no layer has this name.
 [[nodiscard]] const Form* find_form(std::string_view name);
 [[nodiscard]] const Form& form_of(const Layer& layer);
 [[nodiscard]] std::vector<std::string_view> layer_names();
 
-/// Deepest nesting of residuals, and most layers of one network, so that hostile text cannot exhaust stack or memory.
+/// Maximal nesting of residuals, and maximal number of layers of a network; bound stack and memory for untrusted input.
 inline constexpr Index max_nesting = 64;
 inline constexpr Index max_layers = 100'000;
 

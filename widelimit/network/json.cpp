@@ -15,7 +15,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// Values in messages are cut: a wrong one can be a whole network.
+/// Truncates values in messages, since an invalid value can be a whole network.
 std::string shown(const Json& json) {
   constexpr std::size_t longest = 40;
   if (json.is_structured() && json.size() > 8) return json.is_array() ? "a long list" : "a large object";
@@ -45,7 +45,7 @@ bool is_list(const Json& json) {
   return json.is_array() && std::all_of(json.begin(), json.end(), [](const Json& x) { return x.is_number(); });
 }
 
-/// Nothing where the JSON is not of the parameter's type; layers are the caller's.
+/// Returns std::nullopt if the JSON is not of the parameter's type; the caller handles layers.
 std::optional<Value> read_value(const Parameter& parameter, const Json& json) {
   if (parameter.is<double>() && json.is_number()) return Value(json.get<double>());
   if (parameter.is<bool>() && json.is_boolean()) return Value(json.get<bool>());

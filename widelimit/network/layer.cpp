@@ -14,7 +14,7 @@ std::string_view to_string(Padding padding) {
   return "";
 }
 
-// Here and not in the header, since every source that reads a network would compile them.
+// Defined here and not in the header, so that they are compiled once.
 bool Residual::operator==(const Residual&) const = default;
 bool Layer::operator==(const Layer&) const = default;
 

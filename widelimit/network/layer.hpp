@@ -14,10 +14,10 @@
 namespace widelimit {
 
 struct Layer;
-/// Layers in order; the series part of a series-parallel tree.
+/// Layers in order; the series composition of a series-parallel tree.
 using Layers = std::vector<Layer>;
 
-/// Rows × columns of a window or of its steps.
+/// Rows × columns of a window or of its strides.
 struct Extent {
   Index rows = 1;
   Index cols = 1;
@@ -27,8 +27,8 @@ struct Extent {
 enum class Padding : std::uint8_t { same, valid, circular };
 [[nodiscard]] std::string_view to_string(Padding padding);  ///< "SAME", "VALID", "CIRCULAR"
 
-/// z = (w_std/√fan_in)·W a + b_std·b, all entries of W, b ~ N(0,1), and trained unless frozen.
-///                                                                                       [docs/theory/kernels.md]
+/// z = (w_std/√fan_in)·W a + b_std·b; all entries of W, b ~ N(0,1), trained unless frozen.
+///                                                                                      [docs/theory/kernels.md]
 struct Dense {
   double w_std = 1.0;
   double b_std = 0.0;
@@ -58,29 +58,29 @@ struct Pool {
   bool operator==(const Pool&) const = default;
 };
 
-/// global_avg_pool, global_sum_pool (never max): over all positions, or all nodes of a graph.
+/// global_avg_pool, global_sum_pool (never max), over all positions or all nodes of a graph.
 struct GlobalPool {
   Pooling pooling = Pooling::average;
   bool operator==(const GlobalPool&) const = default;
 };
 
-/// Positions become features.
+/// Concatenates positions into features.
 struct Flatten {
   bool operator==(const Flatten&) const = default;
 };
 
-/// Over channels, without trained scale or shift.
+/// Layer normalisation over channels, without trained scale or shift.
 struct LayerNorm {
   bool operator==(const LayerNorm&) const = default;
 };
 
-/// `rate` is the probability to keep a value, as in the reference values.
+/// `rate` is the probability of keeping a value, as in the reference implementation.
 struct Dropout {
   double rate = 0.5;
   bool operator==(const Dropout&) const = default;
 };
 
-/// Values times `by`: weighs a branch, as residual networks need to stay stable when they are deep.
+/// Multiplies values by `by`: weights a branch, which keeps deep residual networks stable.
 struct Scale {
   double by = 1.0;
   bool operator==(const Scale&) const = default;
@@ -88,11 +88,11 @@ struct Scale {
 
 /// Global self-attention, 1/d scaling, tied query and key weights, softmax, no positional embedding.
 struct Attention {
-  bool frozen = false;  ///< query and key, value and output weights together
+  bool frozen = false;  ///< freezes query, key, value and output weights
   bool operator==(const Attention&) const = default;
 };
 
-/// What the sum over the neighbourhood of a node of a graph, the node itself and its neighbours, is multiplied by.
+/// Normalisation of the sum over the neighbourhood N(u) ∪ {u} of a node of a graph.
 enum class NodeScale : std::uint8_t {
   degree,   ///< 1/|N(u) ∪ {u}|: the mean
   uniform,  ///< 1: the sum
@@ -105,15 +105,15 @@ struct Aggregate {
   bool operator==(const Aggregate&) const = default;
 };
 
-/// branch(x) + shortcut(x); the identity where there is no shortcut.
+/// branch(x) + shortcut(x); without a shortcut, branch(x) + x.
 struct Residual {
   Layers branch;
   std::optional<Layers> shortcut;
   bool operator==(const Residual&) const;
 };
 
-/// One layer of a network. A reader of networks visits the variant, so the compiler lists every reader that a new
-/// alternative must teach.
+/// One layer of a network. Code that processes networks visits the variant, so that the compiler reports every visitor
+/// that does not handle a new alternative.
 struct Layer {
   using Variant = std::variant<Dense, Conv, Activation, Pool, GlobalPool, Flatten, LayerNorm, Dropout, Scale, Attention,
                                Aggregate, Residual>;
@@ -121,7 +121,7 @@ struct Layer {
 
   template <typename T>
   requires std::constructible_from<Variant, T> Layer(T layer)
-      : value(std::move(layer)) {}  // a layer is written as its struct
+      : value(std::move(layer)) {}  // implicit, so that a layer can be written as its struct
   bool operator==(const Layer&) const;
 };
 

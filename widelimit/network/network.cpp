@@ -19,8 +19,8 @@ namespace {
 
 constexpr std::size_t max_text = std::size_t{16} << 20;
 
-/// A residual adds three JSON levels (list, layer, arguments); what is deeper cannot be a network, and is refused
-/// before it costs memory.
+/// A residual adds three JSON levels (list, layer, arguments). Deeper input is rejected during parsing, before it uses
+/// memory.
 nlohmann::json parse_json(std::string_view text) {
   constexpr int deepest = 3 * static_cast<int>(max_nesting + 2);
   const auto limit_depth = [](int depth, nlohmann::json::parse_event_t, nlohmann::json&) {
@@ -32,7 +32,7 @@ nlohmann::json parse_json(std::string_view text) {
   } catch (const nlohmann::json::parse_error& error) {
     fail(Code::input, "network JSON is damaged at character {}; expected a list such as [[\"dense\"], [\"relu\"]]",
          error.byte);
-  } catch (const nlohmann::json::exception& error) {  // a number out of range, for one
+  } catch (const nlohmann::json::exception& error) {  // e.g. a number out of range
     fail(Code::input, "network JSON cannot be read: {}", error.what());
   }
 }
@@ -48,7 +48,7 @@ Network read_file(const std::string& path) {
   std::error_code problem;
   const auto status = std::filesystem::status(path, problem);
   if (!std::filesystem::exists(status)) fail(Code::input, "network file '{}' does not exist", path);
-  if (!std::filesystem::is_regular_file(status)) fail(Code::input, "network file '{}' is not a plain file", path);
+  if (!std::filesystem::is_regular_file(status)) fail(Code::input, "network file '{}' is not a regular file", path);
   std::ifstream stream(path, std::ios::binary);
   if (!stream) fail(Code::input, "network file '{}' cannot be opened: {}", path, std::strerror(errno));
   std::string text(max_text + 1, '\0');

@@ -10,38 +10,38 @@
 
 namespace widelimit {
 
-/// A network without widths: the value that both the infinite-width kernel and the finite-width trainer read.
-/// Compared, copied, hashed, printed, parsed.
+/// An architecture without widths, used by both the infinite-width kernels and the finite-width trainer. A value type:
+/// compared, copied, hashed, printed, parsed.
 struct Network {
   Layers layers;
 
-  /// Reads the text form, a preset, a JSON list, or the name of a file that holds any of these (`*.json`, `*.txt`).
-  /// Error{input} names the layer, its position in the text and what was expected.
+  /// Parses the text form, a preset, a JSON list, or the name of a file that holds any of these (`*.json`, `*.txt`).
+  /// Throws Error{input} naming the layer, its position in the text and what was expected.
   [[nodiscard]] static Network parse(std::string_view text);
   [[nodiscard]] static Network from_json(const nlohmann::json& list);
 
-  /// Canonical text: parse(to_text()) == *this, arguments at their defaults left out.
+  /// Canonical text: parse(to_text()) == *this; arguments at their defaults are omitted.
   [[nodiscard]] std::string to_text() const;
   [[nodiscard]] nlohmann::json to_json() const;
 
   bool operator==(const Network&) const;
 };
 
-/// Equal networks hash equally, in every process: a kernel on disk can name its network by this.
+/// Equal networks have equal hashes in every process, so that the hash can identify the network of a stored kernel.
 [[nodiscard]] std::size_t hash_value(const Network& network);
 
-/// One layer as it stands in the network's text.
+/// One layer as written in the text of a network.
 [[nodiscard]] std::string to_text(const Layer& layer);
 
-/// Layers of a network with those inside residuals, the residuals themselves included.
+/// Number of layers, including residuals and the layers inside them.
 [[nodiscard]] Index count_layers(const Layers& layers);
 
-/// Whether a layer among these, those inside residuals included, has weights that are trained: a dense, conv or
-/// attention layer that is not frozen. Without any the NTK is 0.
+/// Whether a layer, also inside residuals, has trained weights: a dense, conv or attention layer that is not frozen. If
+/// there is none, the NTK is 0.
 [[nodiscard]] bool has_trained_layer(const Layers& layers);
 
-/// What the readers of text and JSON promise, for a network built from structs: not empty, every argument in its
-/// range, not too many layers, not nested too deep. Error{input} names the layer and its place.
+/// Checks the invariants that the parsers guarantee, for a network built from structs: not empty, every argument in its
+/// range, number of layers and nesting within the limits. Throws Error{input} naming the layer and its position.
 void validate(const Network& network);
 
 }  // namespace widelimit

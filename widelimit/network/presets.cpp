@@ -30,7 +30,7 @@ void append(Layers& layers, const Layers& more, Index times = 1) {
   for (Index i = 0; i < times; ++i) layers.insert(layers.end(), more.begin(), more.end());
 }
 
-/// L hidden layers, then the readout.
+/// L hidden layers and the readout.
 Layers fully_connected(const PresetOptions& options) {
   if (options.frozen > options.depth + 1) {
     fail(Code::input, "preset 'fc:{}' has {} weight layers and cannot freeze its first {}", options.depth,
@@ -46,11 +46,11 @@ Layers fully_connected(const PresetOptions& options) {
   return layers;
 }
 
-/// EQ's two-layer network, f(x) = (1/√m) Σ v_j relu(⟨w_j, x⟩/√d).                        [docs/theory/kernels.md]
+/// Two-layer network of EQ, f(x) = (1/√m) Σ v_j relu(⟨w_j, x⟩/√d).                        [docs/theory/kernels.md]
 Layers equivalence_net(const PresetOptions&) { return {Dense{}, Activation{}, Dense{}}; }
 
-/// The convolutional NTK of Arora et al. 2019: L convolutions and one readout, in the work a network of depth L + 1.
-/// With global pooling it freezes the first convolution and the readout.
+/// The convolutional NTK of Arora et al. 2019: L convolutions and one readout, called depth L + 1 in that paper, which
+/// freezes the first convolution and the readout if global pooling is used.
 Layers convolutional(const PresetOptions& options) {
   Conv first = conv(options);
   Dense readout = dense(options);
@@ -62,8 +62,8 @@ Layers convolutional(const PresetOptions& options) {
   return layers;
 }
 
-/// LeNet-5 (LeCun et al. 1998) with average pooling and ReLU: for 32×32 images its third convolution covers the whole
-/// 5×5 grid, so it is the first of three dense layers.
+/// LeNet-5 (LeCun et al. 1998) with average pooling and ReLU: on 32×32 images its third convolution covers the whole
+/// 5×5 grid and is therefore written as the first of three dense layers.
 Layers lenet(const PresetOptions& options) {
   const Conv filter{.kernel = {5, 5}, .padding = Padding::valid, .w_std = options.w_std, .b_std = options.b_std};
   Layers layers;
@@ -74,8 +74,8 @@ Layers lenet(const PresetOptions& options) {
   return layers;
 }
 
-/// Shankar et al. 2020: three blocks of convolutions, 2×2 pooling after each, and two poolings more that bring a
-/// 32×32 image to one position.
+/// Shankar et al. 2020: three blocks of convolutions, each followed by 2×2 pooling, and two further poolings that
+/// reduce a 32×32 image to one position.
 Layers myrtle(const PresetOptions& options, const std::array<Index, 3>& blocks) {
   Layers layers;
   for (const Index convolutions : blocks) {
@@ -86,7 +86,8 @@ Layers myrtle(const PresetOptions& options, const std::array<Index, 3>& blocks) 
   return layers;
 }
 
-/// The eight-layer network of the label-aware NTK (LA), as in the reference values: stride 2 in convolutions 4 and 6.
+/// The eight-layer network of the label-aware NTK (LA), as in the reference implementation: stride 2 in convolutions 4
+/// and 6.
 Layers label_aware(const PresetOptions& options) {
   Layers layers;
   for (const Index stride : {1, 1, 1, 2, 1, 2}) append(layers, {conv(options, stride), Activation{}});
@@ -94,8 +95,8 @@ Layers label_aware(const PresetOptions& options) {
   return layers;
 }
 
-/// A wide residual network (Zagoruyko and Komodakis 2016) without normalisation. The first block of a group changes
-/// channels and grid, so its shortcut is a convolution.
+/// Wide residual network (Zagoruyko and Komodakis 2016) without normalisation. The first block of a group has a
+/// convolution as shortcut, since it changes channels and grid.
 Layers residual_net(const PresetOptions& options) {
   const Layer relu = Activation{};
   Layers layers{conv(options)};
@@ -108,9 +109,10 @@ Layers residual_net(const PresetOptions& options) {
   return layers;
 }
 
-/// The graph NTK of Du et al. 2019: `depth` − 1 blocks, each an aggregation and `mlp` fully connected layers; the sum
-/// over nodes is read out after the last block, or, with jumping knowledge, of the input and after every block, each by
-/// weights of its own.                                                                       [docs/theory/graphs.md]
+/// The graph NTK of Du et al. 2019: `depth` − 1 blocks, each an aggregation and `mlp` fully connected layers. The
+/// readout is the sum over nodes after the last block or, with jumping knowledge, of the input and after every block,
+/// each with separate weights.
+/// [docs/theory/graphs.md]
 Layers graph_network(const PresetOptions& options) {
   const NodeScale scale = options.scale == "uniform" ? NodeScale::uniform : NodeScale::degree;
   Layers block{Aggregate{scale}};
@@ -146,7 +148,7 @@ Parameter depth(Index low, Index high) {
           .choices = {}};
 }
 
-/// Activations that need nothing said about them.
+/// Activations without required arguments.
 std::vector<std::string_view> plain_activations() {
   std::vector<std::string_view> names;
   for (const Form& form : forms()) {
@@ -169,7 +171,7 @@ std::vector<Preset> make_presets() {
   const auto scale = argument("scale", &PresetOptions::scale, {}, {"degree", "uniform"});
   const auto jk = argument("jk", &PresetOptions::jk, {}, {"true", "false"});
   const PresetOptions plain;
-  PresetOptions he;  // keeps the variance of ReLU layers
+  PresetOptions he;  // He initialisation, preserves the variance in ReLU layers
   he.w_std = sqrt2;
   const auto myrtle_net = [](std::array<Index, 3> blocks) {
     return [blocks](const PresetOptions& options) { return myrtle(options, blocks); };

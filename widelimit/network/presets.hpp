@@ -10,7 +10,7 @@
 
 namespace widelimit {
 
-/// Everything a preset can be asked for; each takes some of it.
+/// Union of the options of all presets; each preset uses some of them.
 struct PresetOptions {
   Index depth = 0;
   double w_std = 1.0;
@@ -18,7 +18,7 @@ struct PresetOptions {
   Extent kernel{3, 3};
   std::string activation = "relu";
   std::string readout = "pool";
-  Index frozen = 0;  ///< weight layers from the first on
+  Index frozen = 0;  ///< number of leading weight layers that are frozen
   std::string frozen_ends = "false";
   Index mlp = 2;
   std::string scale = "degree";
@@ -31,21 +31,21 @@ struct PresetArgument {
   std::function<void(PresetOptions&, Value)> set;
 };
 
-/// A network by name: "fc:3(w_std=1.4142)". Presets are read, never written: a network prints as its layers.
+/// A named network, e.g. "fc:3(w_std=1.4142)". Presets are only parsed; to_text() prints their layers.
 struct Preset {
   std::string_view name;
-  std::string_view description;    ///< one line
-  std::optional<Parameter> depth;  ///< what stands after ':', where something does
+  std::string_view description;    ///< one-line summary
+  std::optional<Parameter> depth;  ///< parameter after ':', if the preset has one
   PresetOptions defaults;
   std::vector<PresetArgument> arguments;
   std::function<Layers(const PresetOptions&)> build;
 
-  /// "fc:N(w_std=1, b_std=0, activation=relu)": every argument with its default.
+  /// Returns e.g. "fc:N(w_std=1, b_std=0, activation=relu)": every argument with its default.
   [[nodiscard]] std::string usage() const;
 };
 
 [[nodiscard]] const std::vector<Preset>& list_presets();
-/// nullptr where there is none of this name.
+/// Returns nullptr if no preset has this name.
 [[nodiscard]] const Preset* find_preset(std::string_view name);
 
 }  // namespace widelimit

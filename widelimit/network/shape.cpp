@@ -13,7 +13,7 @@ namespace {
 struct Grid {
   Index height = 1;
   Index width = 1;
-  bool nodes = false;  ///< of a graph, not a grid
+  bool nodes = false;  ///< nodes of a graph instead of a grid
   bool operator==(const Grid&) const = default;
 };
 
@@ -22,7 +22,7 @@ std::string to_string(const Grid& grid) {
 }
 std::string to_string(const Extent& extent) { return fmt::format("{}x{}", extent.rows, extent.cols); }
 
-/// Walks the tree in the order of evaluation and writes down the grid after every layer.
+/// Traverses the tree in the order of evaluation and records the grid after every layer.
 class Walk {
  public:
   explicit Walk(std::vector<LayerShape>& shapes) : shapes_(shapes) {}
@@ -43,7 +43,7 @@ class Walk {
 
   static void refuse_nodes(Grid grid, const Text& place, const Text& name) {
     if (!grid.nodes) return;
-    fail(Code::input, "layer {} ({}) needs positions on a grid, and samples are graphs, whose nodes have no order",
+    fail(Code::input, "layer {} ({}) needs positions on a grid, but the samples are graphs, whose nodes have no order",
          place, name);
   }
   static Grid windows(const Extent& window, const Extent& strides, Padding padding, Grid grid, const Text& place,
@@ -71,7 +71,7 @@ class Walk {
   }
   Grid after(const Aggregate&, Grid grid, const Text& place, const Text& name) {
     if (grid.nodes) return grid;
-    fail(Code::input, "layer {} ({}) sums over neighbours in a graph, and here are {}", place, name,
+    fail(Code::input, "layer {} ({}) sums over neighbours in a graph, but the samples are {}", place, name,
          grid == Grid{} ? "vectors" : "images");
   }
   Grid after(const GlobalPool&, Grid, const Text&, const Text&) { return {}; }
@@ -129,7 +129,7 @@ bool aggregates(const Layers& layers) {
   });
 }
 
-/// The first layer, in the order of evaluation, that relates positions to each other; empty where there is none.
+/// The first layer, in the order of evaluation, that combines neighbouring positions.
 struct Neighbours {
   std::string place;
   std::string layer;
@@ -160,7 +160,7 @@ std::optional<Neighbours> first_neighbours(const Layers& layers, const std::stri
   return std::nullopt;
 }
 
-/// The image that a vector may be: square, of one channel or of three.
+/// Image shape that a vector may represent: square, with one or three channels.
 std::string likely_image(Index values) {
   for (const Index channels : {1, 3}) {
     const auto side =
@@ -171,12 +171,13 @@ std::string likely_image(Index values) {
   return "";
 }
 
-/// Vectors have one position: a convolution of them is a dense layer by another name, and hardly ever meant.
+/// Rejects layers over positions on vectors, which have one position; a convolution would then be a dense layer, which
+/// is rarely intended.
 void refuse_vectors(const Network& network, const Shape& input) {
   if (!input.is_vector()) return;
   if (const auto layer = first_neighbours(network.layers, "")) {
     fail(Code::input, {Remedy::image_shape},
-         "layer {} ({}) looks at neighbouring positions, and samples of {} values have only one; give them the shape "
+         "layer {} ({}) combines neighbouring positions, but samples of {} values have only one; specify the shape "
          "of an image{}",
          layer->place, layer->layer, input.size(), likely_image(input.size()));
   }
@@ -199,7 +200,7 @@ Shape effective_input(const Network& network, const Shape& input) {
 }
 
 std::string layout_warning(const Network& network, const Shape& input) {
-  constexpr Index most_channels = 4;  // grey, colour, colour with transparency
+  constexpr Index most_channels = 4;  // grey, RGB, RGB with alpha
   constexpr Index least_side = 8;
   const bool square = input.width == input.channels;
   const bool colour = input.height == 3 && input.channels >= least_side && input.width >= least_side;

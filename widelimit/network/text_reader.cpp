@@ -16,7 +16,7 @@ namespace widelimit {
 
 namespace {
 
-/// Where a byte stands, as a person counts: characters rather than bytes, and lines where there are several.
+/// Formats a byte offset as a position counted in characters, with the line number if there are several lines.
 std::string position(std::string_view text, std::size_t byte) {
   const std::string_view before = text.substr(0, byte);
   const auto line_start = before.rfind('\n') + 1;  // npos + 1 is the start of the text
@@ -26,7 +26,7 @@ std::string position(std::string_view text, std::size_t byte) {
   return fmt::format("line {}, character {}", 1 + std::count(before.begin(), before.end(), '\n'), character);
 }
 
-/// Arguments in parentheses, of layers and of presets.
+/// Target of a list of arguments in parentheses, of a layer or of a preset.
 struct Call {
   std::string_view name;
   std::vector<const Parameter*> parameters;
@@ -40,7 +40,7 @@ std::string names_of(const std::vector<const Parameter*>& parameters) {
   return names.empty() ? "no arguments" : names;
 }
 
-/// Of "fc3": "; did you mean 'fc:3'?", the preset with its depth behind the colon that was left out.
+/// For "fc3", returns "; did you mean 'fc:3'?": a preset whose depth was written without the colon.
 std::string depth_suggestion(std::string_view name) {
   const std::size_t last_letter = name.find_last_not_of("0123456789");
   if (last_letter == std::string_view::npos || last_letter + 1 == name.size()) return "";
@@ -61,7 +61,7 @@ class TextReader {
 
   Layers whole() {
     Layers layers = series(0);
-    if (at_ < text_.size()) error(at_, "'{}' has no opening partner; expected a layer or the end", text_[at_]);
+    if (at_ < text_.size()) error(at_, "unmatched '{}'; expected a layer or the end of the text", text_[at_]);
     if (layers.empty()) error(at_, "the network is empty; expected layers such as 'dense relu dense'");
     return layers;
   }
@@ -72,10 +72,10 @@ class TextReader {
     fail(Code::input, "network text, {}: {}", position(text_, at), fmt::format(format, std::forward<Args>(args)...));
   }
 
-  /// What stands at `at`, to be shown in a message.
+  /// Formats the character at `at` for a message.
   [[nodiscard]] std::string found(std::size_t at) const {
     if (at >= text_.size()) return "the end of the text";
-    std::size_t end = at + 1;  // a whole character, where it has several bytes
+    std::size_t end = at + 1;  // include all bytes of a multi-byte character
     while (end < text_.size() && (static_cast<unsigned char>(text_[end]) & 0xC0) == 0x80) ++end;
     return fmt::format("'{}'", text_.substr(at, end - at));
   }
@@ -100,7 +100,7 @@ class TextReader {
     return text_.substr(start, at_ - start);
   }
 
-  /// Up to the comma or parenthesis that ends it; a list runs to its own bracket.
+  /// Text up to the next comma or parenthesis; a list extends to its closing bracket.
   std::string_view value_text() {
     skip_blanks();
     const std::size_t start = at_;
@@ -157,7 +157,7 @@ class TextReader {
     return result;
   }
 
-  /// "{ branch | shortcut }": the arguments that are layers, in the order of the form.
+  /// Parses "{ branch | shortcut }": the arguments that are layers, in the order of the form.
   void nested(const Form& form, Layer& result, std::vector<bool>& written, Index nesting) {
     bool open = false;
     for (std::size_t i = 0; i < form.arguments.size(); ++i) {
@@ -251,7 +251,7 @@ class TextReader {
     skip_blanks();
     const std::size_t start = at_;
     std::string_view written = value_text();
-    // A depth or a count stands before the parenthesis of its arguments, an argument before a comma: both are cut off.
+    // value_text() ends at a parenthesis (depth or count) and at a comma (argument).
     auto read = read_value(parameter, written);
     if (!read || !accepts(parameter, *read)) {
       error(start, "{} of '{}' is {}; it takes {}", parameter.name, owner,

@@ -11,23 +11,23 @@
 
 namespace widelimit {
 
-/// What an argument of a layer or of a preset can be. Text and JSON each know how to read and write these eight
-/// types and nothing about the layers that use them. An argument that is not there is an empty list of layers.
+/// Value of an argument of a layer or of a preset. The text and JSON readers and writers handle these eight types and
+/// are independent of the layers that use them. An absent argument of type Layers is an empty list.
 using Value = std::variant<double, Index, Extent, Padding, std::vector<double>, std::string, Layers, bool>;
 
 /// Bounds of a number, of both sizes of an extent, or of the length of a list.
 struct Bounds {
   double low = -std::numeric_limits<double>::infinity();
   double high = std::numeric_limits<double>::infinity();
-  bool above_low = false;  ///< `low` itself is left out
+  bool above_low = false;  ///< exclude `low` itself
 };
 
-/// Name and type of an argument, and which values of the type it takes.
+/// Name, type and allowed values of an argument.
 struct Parameter {
   std::string_view name;
-  std::size_t type = 0;  ///< the index of its alternative in Value
+  std::size_t type = 0;  ///< index of the alternative in Value
   Bounds range;
-  std::vector<std::string_view> choices;  ///< of a word; empty: any word
+  std::vector<std::string_view> choices;  ///< allowed words; empty: any word
 
   template <typename T>
   [[nodiscard]] bool is() const {
@@ -35,19 +35,20 @@ struct Parameter {
   }
 };
 
-/// Right type and within range; a list or a number must be finite.
+/// Whether the value has the right type and is in range; numbers and list entries must be finite.
 [[nodiscard]] bool accepts(const Parameter& parameter, const Value& value);
-/// What accepts() wants, to stand after "it takes": "a number >= 0", "sizes such as 3x3 or 3, each from 1 to 4095".
+/// Describes the accepted values, as continuation of "it takes": "a number >= 0", "sizes such as 3x3 or 3, each from 1
+/// to 4095".
 [[nodiscard]] std::string accepted(const Parameter& parameter);
 
-/// Letters, digits, underscore; at least one.
+/// Letters, digits, underscore; not empty.
 [[nodiscard]] bool is_word(std::string_view text);
-/// SAME, VALID, CIRCULAR in any case; false where it is none of them.
+/// Parses SAME, VALID, CIRCULAR, case-insensitively; returns false for anything else.
 [[nodiscard]] bool read_padding(std::string_view text, Padding& padding);
-/// "true" or "false" in any case; nothing where it is neither.
+/// Parses "true" or "false", case-insensitively; returns std::nullopt for anything else.
 [[nodiscard]] std::optional<bool> read_truth(std::string_view text);
 
-/// The shortest decimal that reads back as the same number; both zeros are "0", since they are equal.
+/// Shortest decimal that parses to the same number; both zeros give "0", since they are equal.
 [[nodiscard]] std::string shortest(double number);
 
 }  // namespace widelimit

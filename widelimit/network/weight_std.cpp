@@ -10,7 +10,7 @@ namespace widelimit {
 
 namespace {
 
-/// visit(layer) for every dense and convolutional layer, in order.
+/// Calls visit(layer) for every dense and convolutional layer, in order.
 template <typename LayerList, typename Visit>
 void each_weight_layer(LayerList& layers, const Visit& visit) {
   for (auto& layer : layers) {
@@ -31,7 +31,7 @@ void each_weight_layer(LayerList& layers, const Visit& visit) {
 void check_std(const WeightStd& std) {
   for (const double value : {std.w_std, std.b_std}) {
     if (!std::isfinite(value) || value < 0) {
-      fail(Code::input, "a standard deviation of {}; w_std and b_std are finite and not negative", value);
+      fail(Code::input, "standard deviation {}: w_std and b_std must be finite and non-negative", value);
     }
   }
 }

@@ -13,17 +13,17 @@ struct WeightStd {
   bool operator==(const WeightStd&) const = default;
 };
 
-/// The network with these in all its weight layers, those inside residuals included. Error{input} unless both are
-/// finite and not negative.
+/// Returns the network with these values in all dense and convolutional layers, including those inside residuals.
+/// Throws Error{input} unless both are finite and non-negative.
 [[nodiscard]] Network with_std(Network network, const WeightStd& std);
-/// The same, with those of the layers multiplied by these.
+/// The same, with the values of the layers multiplied by these factors.
 [[nodiscard]] Network with_scaled_std(Network network, const WeightStd& factor);
 
-/// Those of the first weight layer; nothing where there is none.
+/// Values of the first dense or convolutional layer; std::nullopt if there is none.
 [[nodiscard]] std::optional<WeightStd> first_std(const Network& network);
-/// Whether a layer has biases that are not 0.
+/// Whether a layer has non-zero biases.
 [[nodiscard]] bool has_biases(const Network& network);
-/// Number of dense and convolutional layers, those inside residuals included.
+/// Number of dense and convolutional layers, including those inside residuals.
 [[nodiscard]] Index count_weight_layers(const Network& network);
 
 }  // namespace widelimit
