@@ -7,11 +7,11 @@
 #include <limits>
 #include <numbers>
 
-/// Dual activations in closed form, one pair at a time, straight from the formulas: what the oracle uses for pairs and
-/// every back end for variances.  With (u,v) centred Gaussian of variances q1, q2 and covariance c,
-///   sigma = E[φ(u)φ(v)],  dot = E[φ'(u)φ'(v)].                                          [docs/theory/duals.md]
-/// No formula divides by a variance: a zero variance means u = 0 for sure, and gets the limit. None subtracts c from
-/// what it may equal: 1 ∓ ρ is part of what is given.
+/// Dual activations in closed form, for one pair at a time; used by the reference engine for pairs and by every back
+/// end for variances. For (u,v) centred Gaussian with variances q1, q2 and covariance c,
+///  sigma = E[φ(u)φ(v)],  dot = E[φ'(u)φ'(v)].                                          [docs/theory/duals.md]
+/// No formula divides by a variance: for a zero variance, u = 0 almost surely, and the result is the limit. No formula
+/// subtracts c from a value that it may equal: √(q1q2) ∓ c are part of the arguments.
 namespace widelimit {
 
 template <typename T>
@@ -20,8 +20,8 @@ struct DualValue {
   T dot;
 };
 
-/// √(ab), which is q to the last bit for a = b = q, so that a sample's correlation with itself is exactly 1. Two roots
-/// where the product leaves the range.
+/// √(ab), exactly q for a = b = q, so that the correlation of a sample with itself is exactly 1. Uses two square roots
+/// if the product under- or overflows.
 template <typename T>
 T geometric_mean(T a, T b) {
   if (a == b) return a;
@@ -36,21 +36,21 @@ struct GaussianPair {
   T q1, q2, c;    ///< E[u²], E[v²], E[uv]
   T minus, plus;  ///< √(q1q2) ∓ c = √(q1q2)·(1 ∓ ρ)
 
-  /// Rounding may leave c beyond √(q1q2) by an ulp.
+  /// Clamps √(q1q2) ∓ c at 0, since rounding may make |c| exceed √(q1q2) by an ulp.
   GaussianPair(T first, T second, T covariance)
       : GaussianPair(first, second, covariance, std::max(T(0), geometric_mean(first, second) - covariance),
                      std::max(T(0), geometric_mean(first, second) + covariance)) {}
-  /// For a caller who knows √(q1q2) ∓ c to more digits than their difference has.
+  /// For callers that know √(q1q2) ∓ c to a higher accuracy than their difference has.
   GaussianPair(T first, T second, T covariance, T below, T above)
       : q1(first), q2(second), c(covariance), minus(below), plus(above) {}
 
   /// √(q1q2)·√(1−ρ²) = √(q1q2 − c²).
   [[nodiscard]] T root() const { return std::sqrt(minus) * std::sqrt(plus); }
   [[nodiscard]] T determinant() const { return minus * plus; }
-  /// arccos ρ and π − arccos ρ, each to its last digits; π/2 where a variance is 0.
+  /// arccos ρ and π − arccos ρ, both to full relative accuracy; π/2 if a variance is 0.
   [[nodiscard]] T angle() const { return angle_to(c); }
   [[nodiscard]] T opening() const { return angle_to(-c); }
-  /// E[(u − v)²]/2 = (q1 + q2)/2 − c, and the same of u + v.
+  /// E[(u − v)²]/2 = (q1 + q2)/2 − c, and the same for u + v.
   [[nodiscard]] T half_distance() const { return half_difference() + minus; }
   [[nodiscard]] T half_sum() const { return half_difference() + plus; }
 
@@ -101,7 +101,7 @@ DualValue<T> gelu_dual(const GaussianPair<T>& pair) {
           distribution + c * (1 / s1 + 1 / s2 + 1 / determinant) * density};
 }
 
-/// E[sin sin] = e^{−(q1+q2)/2}·sinh c, E[cos cos] = e^{−(q1+q2)/2}·cosh c; each is the other's derivative. The
+/// E[sin sin] = e^{−(q1+q2)/2}·sinh c, E[cos cos] = e^{−(q1+q2)/2}·cosh c; each is the derivative of the other. The
 /// exponents are combined first: e^{−(q1+q2)/2 ± c} never exceeds 1.
 template <typename T>
 DualValue<T> sin_dual(const GaussianPair<T>& pair) {
@@ -117,13 +117,13 @@ DualValue<T> cos_dual(const GaussianPair<T>& pair) {
   return {sin.dot, sin.sigma};
 }
 
-/// E[sign sign] = (2/π)·asin ρ. φ' = 0 almost everywhere, and a network of signs trains its last layer only.
+/// E[sign sign] = (2/π)·asin ρ. φ' = 0 almost everywhere, so only the last layer of a sign network is trained.
 template <typename T>
 DualValue<T> sign_dual(const GaussianPair<T>& pair) {
   return {2 / std::numbers::pi_v<T> * std::atan2(pair.c, pair.root()), T(0)};
 }
 
-/// E[e^u e^v] = e^{(q1+q2)/2 + c}, its own derivative.
+/// E[e^u e^v] = e^{(q1+q2)/2 + c}, equal to its derivative.
 template <typename T>
 DualValue<T> exp_dual(const GaussianPair<T>& pair) {
   const T value = std::exp((pair.q1 + pair.q2) / 2 + pair.c);

@@ -10,7 +10,7 @@ namespace widelimit {
 
 namespace {
 
-/// Follows the states of a network without its shapes, as lower() does with them.
+/// Tracks the limit state through a network without shapes, in parallel with lower().
 class Judge {
  public:
   explicit Judge(bool one_position) : state_(one_position) {}
@@ -59,7 +59,7 @@ class Judge {
     return state_.join(branch);
   }
 
-  /// The first obstacle is the one that lower() names.
+  /// Keeps the first obstacle, the one that lower() reports.
   void judge(const Text& layer, Reason reason) {
     if (reason.empty() || !verdict_.obstacle.empty()) return;
     verdict_ = {Exactness::monte_carlo, layer + " " + Text(reason)};
@@ -114,7 +114,7 @@ double operations_per_pair(const Recipe& recipe) {
       case Op::readout:
         operations += state * before;
         break;
-      case Op::aggregate:  // of a node with three neighbours, on both sides
+      case Op::aggregate:  // for nodes with three neighbours, on both sides
         operations += 2.0 * 2.0 * 4.0 * state * before;
         break;
       case Op::attend:

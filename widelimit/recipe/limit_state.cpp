@@ -6,7 +6,7 @@ namespace widelimit {
 
 namespace {
 
-/// Activations that are a factor where values are not negative.
+/// Activations that are a factor on non-negative values.
 bool is_rectifier(const Activation& activation) {
   return activation.phi == Phi::relu || activation.phi == Phi::leaky_relu || activation.phi == Phi::abs;
 }
@@ -47,13 +47,13 @@ LimitState::Pending LimitState::settle() {
   flatten_ = false;
   if (!pending.chain.empty()) {
     law_ = Law::other;
-    what_ = "reads what has just left an activation, which is not Gaussian";
+    what_ = "reads the output of an activation, which is not Gaussian";
     zero_mean_ = pending.chain.is_odd();
     nonnegative_ = pending.chain.is_nonnegative();
   }
   if (pending.flatten && law_ == Law::gaussian) {
     law_ = Law::other;
-    what_ = "reads positions of different variance side by side, which are not Gaussian";
+    what_ = "reads flattened positions of different variance, which are not Gaussian";
   }
   return pending;
 }
@@ -81,9 +81,10 @@ void LimitState::drop(double rate) {
 }
 
 std::string_view LimitState::normalise() {
-  if (law_ == Law::input) return "reads the network's inputs, whose mean over channels the covariance does not know";
+  if (law_ == Law::input)
+    return "reads the network's inputs, whose mean over channels the covariance does not determine";
   if (!settled_) return random_variance;
-  if (!zero_mean_) return "reads values whose mean over channels is not zero, which the covariance does not know";
+  if (!zero_mean_) return "reads values whose mean over channels is not zero and not determined by the covariance";
   if (law_ == Law::other) what_ = "reads normalised values that are not Gaussian";
   return {};
 }
@@ -105,9 +106,9 @@ bool LimitState::continues(const Layers& arm) const {
 std::string_view LimitState::join(const LimitState& other) {
   std::string_view reason;
   if (!zero_mean_ && !other.zero_mean_) {
-    reason = "adds two arms whose means over units are not zero, so that their product has one too";
+    reason = "adds two branches whose means over units are both non-zero, so that their product has a non-zero mean";
   }
-  if (!fresh_.back() && !other.fresh_.back()) reason = "adds two arms that depend on the same weights";
+  if (!fresh_.back() && !other.fresh_.back()) reason = "adds two branches that depend on the same weights";
   const bool inputs = law_ == Law::input || other.law_ == Law::input;
   settled_ = settled_ && other.settled_ && !inputs;
   law_ = law_ == Law::gaussian && other.law_ == Law::gaussian ? Law::gaussian : Law::other;

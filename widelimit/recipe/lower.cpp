@@ -11,7 +11,7 @@ namespace widelimit {
 
 namespace {
 
-/// Walks the tree once, writing steps in order of evaluation.
+/// Traverses the tree once and appends steps in order of evaluation.
 class Lowering {
  public:
   Lowering(Recipe& recipe, RecipeOutputs wanted, bool one_position)
@@ -71,19 +71,19 @@ class Lowering {
     push({.op = Op::dropout, .rate = dropout.rate});
   }
 
-  /// A layer without weights of its own: no channel trains it.
+  /// A layer without weights: no channel trains it.
   void operator()(const Scale& scale) {
     if (!state_.scale(scale.by)) push({.op = Op::affine, .w2 = scale.by * scale.by});
   }
 
-  /// A sum of the same neighbours in every unit: Gaussian values stay Gaussian.
+  /// Every unit sums over the same neighbours, so Gaussian values remain Gaussian.
   void operator()(const Aggregate& aggregate) {
     settle();
     state_.pool(false);
     push({.op = Op::aggregate, .mean = aggregate.scale == NodeScale::degree});
   }
 
-  /// ζΣζ'ᵀ, then the value and the output weights, each with standard deviation 1: Θ ← 2Σ_new + ζΘζ'ᵀ.
+  /// ζΣζ'ᵀ, followed by the value and the output weights, each with standard deviation 1: Θ ← 2Σ_new + ζΘζ'ᵀ.
   void operator()(const Attention& attention) {
     settle();
     require(state_.attend());
@@ -115,7 +115,7 @@ class Lowering {
     push({.op = Op::join});
   }
 
-  /// Emits the steps that the state has deferred.
+  /// Appends the steps that the state has deferred.
   void settle() {
     const LimitState::Pending pending = state_.settle();
     if (!pending.chain.empty()) {
@@ -179,8 +179,8 @@ class Lowering {
     return step;
   }
 
-  /// The dual of slopes p and n as that of a rectifier; returns the factor that is left. n·min(x, 0) is relu of −x
-  /// times −n, and a centred Gaussian is symmetric in x and −x.
+  /// Appends the dual of a two-slope function as that of a rectifier and returns the remaining factor. n·min(x, 0)
+  /// equals −n·relu(−x), and a centred Gaussian is symmetric.
   double two_slopes(const TwoSlopes& slopes) {
     if (slopes.is_scale()) return slopes.positive;
     const bool turned = slopes.positive == 0;
@@ -246,11 +246,11 @@ class Lowering {
   LimitState state_;
 };
 
-/// From the end backwards: which states must hold all position pairs. Pooling and attention read them all; a
-/// window reads as many as it is asked for; flatten reads equal positions only, unless something before it already
-/// holds more.
+/// Backward pass: determines which states must hold all pairs of positions. Pooling and attention read all pairs; a
+/// window reads as many as its output needs; flatten reads equal positions only, unless an earlier step already holds
+/// more.
 void mark_pairs(Recipe& recipe) {
-  std::vector<char> asked{0};  // one entry for each state on the stack, seen from the end
+  std::vector<char> asked{0};  // one entry per state on the stack, as seen from the end
   for (auto step = recipe.steps.rbegin(); step != recipe.steps.rend(); ++step) {
     step->all_pairs_after = asked.back() != 0;
     switch (step->op) {
@@ -283,8 +283,8 @@ void mark_pairs(Recipe& recipe) {
   recipe.all_pairs = asked.back() != 0;
 }
 
-/// After a fork both copies hold what the needier of the two needs; windows carry that on. Forward pass that makes
-/// every state's extent definite.
+/// Forward pass: propagates the extent of every state. After a fork, both copies hold the larger extent of the two;
+/// windows preserve it.
 void carry_pairs(Recipe& recipe) {
   std::vector<char> held{static_cast<char>(recipe.all_pairs)};
   for (Step& step : recipe.steps) {
@@ -316,7 +316,7 @@ void carry_pairs(Recipe& recipe) {
   }
 }
 
-/// dense (φ dense)*: the networks whose every prefix is a network again.
+/// Requires dense (φ dense)*, the networks of which every prefix is a network.
 void check_sweep(const Network& network) {
   bool alternating = network.layers.size() % 2 == 1;
   for (std::size_t k = 0; k < network.layers.size(); ++k) {
@@ -341,7 +341,7 @@ void emit_at_end(Recipe& recipe, RecipeOutputs wanted) {
 }  // namespace
 
 Recipe lower(const Network& network, const Shape& input, RecipeOutputs wanted) {
-  static_cast<void>(infer_shapes(network, input));  // throws where the network does not fit the input
+  static_cast<void>(infer_shapes(network, input));  // throws if the network does not match the input
   if (wanted == RecipeOutputs::sweep) check_sweep(network);
 
   Recipe recipe;

@@ -9,7 +9,7 @@ namespace widelimit {
 
 namespace {
 
-/// φ point by point.
+/// Applies a scalar function point by point.
 template <typename F>
 Function each_point(F f) {
   return [f = std::move(f)](std::span<const double> x, std::span<double> y) {
@@ -23,7 +23,7 @@ void Pointwise::value(std::span<const double> x, std::span<double> y) const {
   function_.value(x, y);
   for (std::size_t i = 0; i < x.size(); ++i) {
     if (!std::isfinite(y[i])) {
-      fail(Code::numerical, "activation {} is {} at {}; it must be finite everywhere, or the data scaled so that it is",
+      fail(Code::numerical, "activation {} is {} at {}; use an activation that is finite everywhere, or scale the data",
            name_, y[i], x[i]);
     }
   }

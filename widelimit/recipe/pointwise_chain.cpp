@@ -56,14 +56,13 @@ bool nonnegative(const Activation& activation) {
   }
 }
 
-/// outer∘inner.
+/// outer∘inner
 TwoSlopes compose_slopes(const TwoSlopes& outer, const TwoSlopes& inner) {
   return {inner.positive * (inner.positive >= 0 ? outer.positive : outer.negative),
           inner.negative * (inner.negative <= 0 ? outer.positive : outer.negative)};
 }
 
-/// A two-slope function as an activation times a factor; x ↦ n·min(x, 0) is relu turned round, which a centred Gaussian
-/// does not tell from relu, but what follows may: it keeps its sign by a slope.
+/// A two-slope function with positive ≠ 0 as an activation times a factor; reduced() handles positive = 0.
 Activation as_activation(const TwoSlopes& slopes, double* factor) {
   *factor = slopes.positive;
   if (slopes.negative == 0) return {.phi = Phi::relu};
@@ -137,8 +136,8 @@ PointwiseChain::Reduced PointwiseChain::reduced() const {
       chain.push_back(*activation);
       continue;
     }
-    // Two slopes p, n as polynomial and rectifier: p·x + (n − p)·min(x, 0) has no activation of its own name where p is
-    // 0.
+    // If p = 0, the function n·min(x, 0) is no activation times a factor; it is written as the polynomial −x, relu and
+    // a factor.
     const auto& slopes = std::get<TwoSlopes>(link);
     double factor = 1;
     if (slopes.positive != 0) {

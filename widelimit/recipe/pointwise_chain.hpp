@@ -11,8 +11,8 @@
 
 namespace widelimit {
 
-/// φ(x) = positive·x for x ≥ 0, negative·x below: relu is (1, 0), abs (1, −1), leaky_relu (1, slope), a scale (a, a).
-/// Closed under composition.
+/// φ(x) = positive·x for x ≥ 0, negative·x otherwise: relu is (1, 0), abs (1, −1), leaky_relu (1, slope), a scale (a,
+/// a). Closed under composition.
 struct TwoSlopes {
   double positive = 1.0;
   double negative = 1.0;
@@ -20,23 +20,23 @@ struct TwoSlopes {
   bool operator==(const TwoSlopes&) const = default;
 };
 
-/// Functions of one variable applied one after the other, x ↦ φ_k(…φ₁(x)), in the simplest form that is exact:
-/// two-slope functions in a row are one, and of a value that is never negative (relu, abs, sigmoid, softplus, exp,
-/// gaussian, even powers) they are a scale. So relu∘relu = relu, abs∘relu = relu, relu∘abs = abs, relu∘sigmoid =
-/// sigmoid, and identity is nothing.
+/// Composition of functions of one variable, x ↦ φ_k(…φ₁(x)), simplified exactly: consecutive two-slope functions are
+/// merged, and a two-slope function of a non-negative value (after relu, abs, sigmoid, softplus, exp, gaussian, even
+/// powers) becomes a scale. So relu∘relu = relu, abs∘relu = relu, relu∘abs = abs, relu∘sigmoid = sigmoid, and identity
+/// is dropped.
 class PointwiseChain {
  public:
   void append(const Activation& activation);
   void append(const TwoSlopes& slopes);
 
   [[nodiscard]] bool empty() const { return links_.empty(); }
-  /// Every function is odd, so that the mean over a centred Gaussian is 0.
+  /// Whether every function is odd, so that the mean over a centred Gaussian is 0.
   [[nodiscard]] bool is_odd() const;
-  /// No value is negative.
+  /// Whether all values are known to be non-negative.
   [[nodiscard]] bool is_nonnegative() const;
 
-  /// The chain as one function followed by a factor: a two-slope function, an activation, or what only quadrature can
-  /// integrate.
+  /// The chain as one function followed by a factor: a two-slope function, an activation, or a composition that
+  /// requires quadrature.
   struct Reduced {
     std::variant<TwoSlopes, Activation, std::vector<Activation>> function;
     double factor = 1.0;
@@ -48,7 +48,7 @@ class PointwiseChain {
   std::vector<Link> links_;
 };
 
-/// φ_k∘…∘φ₁ with its derivative by the chain rule; a user's function among them leaves it without one.
+/// φ_k∘…∘φ₁ with its derivative by the chain rule; without a derivative if a custom function is among them.
 [[nodiscard]] std::shared_ptr<const Pointwise> compose(const std::vector<Activation>& chain);
 
 }  // namespace widelimit

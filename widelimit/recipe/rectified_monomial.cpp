@@ -17,9 +17,9 @@ ArccosinePolynomials arccosine_polynomials(int n) {
     for (std::size_t k = 0; k < j.b.size(); ++k) next.b[k + 1] = square * j.b[k] / static_cast<double>(k + 1);
     next.b[0] = odd_factorial(order) - horner(next.b, 1.0);
 
-    // Power k of the equation for A_n: (k+1)a_{k+1} = k·a_{k−1} − b_k + n²(a'_k − a'_{k−2}), where a' are the
-    // coefficients of A_{n−1} and a_{−1} = 0. The parity of A_n is that of n−1, so a_0 follows from the equation at
-    // the top power, k = n: 0 = n·a_{n−1} − b_n − n²·a'_{n−2}, read downwards.
+    // Coefficient of ρᵏ in the equation for A_n: (k+1)a_{k+1} = k·a_{k−1} − b_k + n²(a'_k − a'_{k−2}), where a' are the
+    // coefficients of A_{n−1} and a_{−1} = 0. A_n has the parity of n−1. The recursion starts at the top power, k = n:
+    // 0 = n·a_{n−1} − b_n − n²·a'_{n−2}, and goes downwards to a_0 or a_1.
     const auto previous = [&](int k) {
       return k >= 0 && k < static_cast<int>(j.a.size()) ? j.a[static_cast<std::size_t>(k)] : 0.0;
     };

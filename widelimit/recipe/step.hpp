@@ -9,8 +9,8 @@
 
 namespace widelimit {
 
-/// What one step does to the state of a pair: the covariance Σ (NNGP), the tangent channels Θ_m, and the variances
-/// of both samples.                                                                     [docs/theory/kernels.md]
+/// Effect of a step on the state of a pair: the covariance Σ (NNGP), the tangent channels Θ_m, and the variances of
+/// both samples.                                                                     [docs/theory/kernels.md]
 enum class Op : std::uint8_t {
   affine,      ///< Σ ← w²Σ + b²;  Θ_m ← w²Θ_m + [m in channels] Σ
   window,      ///< mean over the filter window, the same shift applied to both positions
@@ -28,8 +28,8 @@ enum class Op : std::uint8_t {
   emit,        ///< write outputs
 };
 
-/// φ as a back end sees it. `first`, `count` name a run of Recipe::constants (polynomial coefficients), `function`
-/// an entry of Recipe::functions.
+/// Description of φ for a back end. `first`, `count` denote a range of Recipe::constants (polynomial coefficients),
+/// `function` an entry of Recipe::functions.
 struct Dual {
   Phi phi = Phi::relu;
   double parameter = 0.0;  ///< leaky_relu: slope; rbf: gamma
@@ -43,16 +43,16 @@ struct Dual {
 struct Grid {
   std::int32_t height = 1;
   std::int32_t width = 1;
-  bool nodes = false;  ///< one position for each node of a graph; counted as one
+  bool nodes = false;  ///< one position per node of a graph; counted as one
   [[nodiscard]] Index positions() const { return Index{height} * width; }
   bool operator==(const Grid&) const = default;
 };
 
-/// Trivially copyable, so that a recipe can be sent to a device or a rank as bytes. Which fields count follows from
-/// op; the others keep their defaults.
+/// Trivially copyable, so that a recipe can be sent to a device or a rank as bytes. `op` determines which fields are
+/// used; the others keep their defaults.
 struct Step {
   Op op = Op::affine;
-  /// Whether the incoming state holds all position pairs (p, q), or only equal positions p = q.
+  /// Whether the incoming state holds all pairs of positions (p, q), or only equal positions p = q.
   bool all_pairs = false;
   bool all_pairs_after = false;
   Grid before, after;
@@ -61,10 +61,10 @@ struct Step {
   std::int32_t channel_begin = 0;  ///< affine: tangent channels that train this layer, [begin, end)
   std::int32_t channel_end = 0;
   Dual dual;                    ///< dual
-  Grid size, strides, offset;   ///< window, pool: extent, steps, positions before 0 where it starts
+  Grid size, strides, offset;   ///< window, pool: extent, strides, padding before position 0
   bool circular = false;        ///< window, pool: positions wrap
   double scale = 1.0;           ///< window, pool: the sum over the window is multiplied by this
-  bool mean = false;            ///< aggregate, readout: divided by the number of nodes in each sum
+  bool mean = false;            ///< aggregate, readout: divide by the number of nodes in each sum
   double rate = 1.0;            ///< dropout
   std::int32_t nngp_slot = -1;  ///< emit: output that receives Σ, or −1
   std::int32_t ntk_slot = 0;    ///< emit: Θ_m goes to output ntk_slot + m for m < ntk_count

@@ -8,7 +8,7 @@ namespace widelimit {
 
 namespace {
 
-/// Relative to its place, the length of a piece that only an edge can have made so short.
+/// Length of a piece relative to its location below which an edge is suspected.
 constexpr double suspect_length = 0x1p-14;
 
 double width_of(const Piece& piece) { return piece.right - piece.left; }
@@ -25,14 +25,14 @@ double value_at(const Function& function, double x) {
   return y;
 }
 
-/// φ'' of a piece, by a difference over a tenth of it.
+/// φ'' of a piece, by a finite difference over a tenth of its length.
 double curvature_at(const Piece& piece, double x) {
   const double step = 0.1 * width_of(piece);
   const double inner = x + (x - piece.left < piece.right - x ? step : -step);
   return (piece.at(inner).slope - piece.at(x).slope) / (inner - x);
 }
 
-/// The jump between low and high, to the last bit.
+/// Locates a jump between low and high to the last bit by bisection.
 double locate_jump(double low, double high, const Piece& before, const Piece& after, const Function& value) {
   for (;;) {
     const double middle = low + (high - low) / 2;

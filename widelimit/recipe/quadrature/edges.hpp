@@ -7,25 +7,26 @@
 
 namespace widelimit {
 
-/// A place where φ or one of its derivatives jumps, to within `margin`.
+/// Location of a jump of φ or of one of its derivatives, to within `margin`.
 struct SuspectedEdge {
   double place = 0.0;
   double margin = 0.0;
 };
 
-/// Guessed from where pieces have become short: the shortest of each run of pieces shorter than 2⁻¹⁴ of their place.
+/// Estimates edges from short pieces: takes the shortest of each run of pieces shorter than 2⁻¹⁴ of their location.
 [[nodiscard]] std::vector<SuspectedEdge> suspect_edges(const Pieces& pieces);
 
-/// A series of φ on [left, right].
+/// Fits a series to φ on [left, right].
 using FitPiece = std::function<Piece(double left, double right)>;
 
-/// Where exactly: φ is fitted on both sides, at most `room` long. Where it jumps, halving by values leads to the last
-/// bit; where it has a kink, the two sides meet; where only φ'' jumps, their slopes do.
+/// Refines the location of an edge, from fits of φ on both sides of length at most `room`. A jump of φ is located by
+/// bisection to the last bit; a kink as the intersection of the two fits; a jump of φ'' as the intersection of their
+/// slopes.
 [[nodiscard]] double locate_edge(const SuspectedEdge& suspected, double room, const FitPiece& fit,
                                  const Function& value);
 
-/// Ends of pieces that are ends of smoothness: the series on one side does not go on as that on the other. `scale` is
-/// the size of φ.
+/// Returns the boundaries of pieces at which φ is not smooth, i.e. the series of both sides disagree in extrapolation.
+/// `scale` is the magnitude of φ.
 [[nodiscard]] std::vector<double> confirm_edges(const Pieces& pieces, double scale);
 
 }  // namespace widelimit

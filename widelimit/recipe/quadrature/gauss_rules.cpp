@@ -13,7 +13,7 @@ GaussLegendre gauss_legendre(int order) {
   for (std::size_t i = 0; i < size; ++i) {
     Real x = -std::cos(std::numbers::pi_v<Real> * (static_cast<Real>(i) + 0.75L) / (n + 0.5L));
     Real slope = 1;
-    for (int step = 0; step < 8; ++step) {  // Newton from this start has converged after five
+    for (int step = 0; step < 8; ++step) {  // Newton's method; converges in five steps from this start
       Real previous = 1;
       Real value = x;
       for (int k = 2; k <= order; ++k) {
@@ -33,7 +33,7 @@ GaussLegendre gauss_legendre(int order) {
 
 namespace {
 
-/// Eigenvalues below x of the Jacobi matrix with zero diagonal and off-diagonal √k, by the signs of its pivots.
+/// Number of eigenvalues below x of the Jacobi matrix with zero diagonal and off-diagonal √k (Sturm sequence).
 int eigenvalues_below(long double x, int order) {
   int below = 0;
   long double pivot = -x;

@@ -10,7 +10,7 @@ struct GaussLegendre {
   std::vector<double> weights;
 };
 
-/// Newton's iteration on the Legendre polynomial, in long double; good to the last bit for order ≤ 100.  O(order²).
+/// Newton's method on the Legendre polynomial, in long double; accurate to the last bit for order ≤ 100.  O(order²).
 [[nodiscard]] GaussLegendre gauss_legendre(int order);
 
 /// Gauss–Hermite rule for the standard normal weight: E[f(z)] ≈ Σ_q weight_q f(node_q), exact for polynomials of

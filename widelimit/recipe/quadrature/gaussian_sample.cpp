@@ -12,8 +12,8 @@ namespace widelimit {
 namespace {
 
 constexpr std::size_t panel_order = 16;
-/// First and last reach of the rule, in deviations. |h_k(z)|·e^{−z²/4} is below 1 for all k, so at 12.5 what is left of
-/// a bounded φ is e^{−39}.
+/// Initial and maximal extent of the rule, in deviations. |h_k(z)|·e^{−z²/4} is below 1 for all k, so at 12.5 the tail
+/// of a bounded φ is of order e^{−39}.
 constexpr double first_reach = 12.5;
 constexpr double last_reach = 37.5;
 
@@ -24,7 +24,7 @@ const GaussLegendre& panel_rule() {
 
 double density(double z) { return std::exp(-z * z / 2) / std::sqrt(2 * std::numbers::pi); }
 
-/// Ends of panels on [0, reach]: every `length`, and |x|/s for every end x of a piece.
+/// Boundaries of panels on [0, reach]: multiples of `length`, and |x|/s for every boundary x of a piece.
 std::vector<double> panel_ends(const Pieces& pieces, double deviation, double reach, double length) {
   std::vector<double> ends;
   for (double z = 0; z < reach; z += length) ends.push_back(z);
@@ -53,7 +53,7 @@ void put_nodes(const std::vector<double>& ends, GaussianSample& sample) {
 
 enum class Source : std::uint8_t { function, pieces };
 
-/// φ and φ' at all nodes, with one call each.
+/// Evaluates φ and φ' at all nodes, with one call each.
 void evaluate_at_nodes(const Pointwise& phi, Source source, GaussianSample& sample) {
   const std::size_t count = sample.z.size();
   std::vector<double> x(2 * count);
@@ -80,7 +80,7 @@ void evaluate_at_nodes(const Pointwise& phi, Source source, GaussianSample& samp
   halves(slopes, sample.slope_above, sample.slope_below);
 }
 
-/// Σ_q weight_q (z_q² − 1)(f² + g²) against Σ_q weight_q (f² + g²).
+/// Σ_q weight_q (f² + g²), and the ratio of Σ_q weight_q (z_q² − 1)(f² + g²) to it.
 struct SquareMoments {
   long double square = 0;
   double growth = 0.0;
@@ -115,7 +115,7 @@ double stretch_of(const GaussianSample& sample) {
   return static_cast<double>(std::max(0.0L, moved / sample.square - share * share));
 }
 
-/// Probability-weighted errors of the pieces, one of which holds each panel.
+/// Sets the probability-weighted errors of the pieces; each panel lies within one piece.
 void judge_errors(GaussianSample& sample) {
   double square = 0;
   double slope_square = 0;
@@ -152,7 +152,7 @@ GaussianSample sample_up_to(const Pointwise& phi, double deviation, double reach
   return sample;
 }
 
-/// Whether nothing that counts lies beyond the last node, for φ itself and for its products with Hermite functions.
+/// Whether the contribution beyond the last node is negligible, for φ² and for products of φ with Hermite functions.
 bool ends_in_time(const GaussianSample& sample) {
   const double z = sample.z.back();
   const double decay = std::exp(-z * z / 4);

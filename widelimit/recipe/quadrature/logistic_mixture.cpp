@@ -4,8 +4,8 @@ namespace widelimit {
 
 namespace {
 
-/// Density of Kolmogorov's distribution: 8k Σ (−1)^{n+1} n² e^{−2n²k²} for large k, and its transform
-/// √2π Σ ((2n−1)²π²/4k⁴ − 1/k²) e^{−(2n−1)²π²/8k²} for small k.
+/// Density of Kolmogorov's distribution: 8k Σ (−1)^{n+1} n² e^{−2n²k²} for large k, and the equivalent series √2π Σ
+/// ((2n−1)²π²/4k⁴ − 1/k²) e^{−(2n−1)²π²/8k²} for small k.
 long double kolmogorov_density(long double k) {
   const long double pi = std::numbers::pi_v<long double>;
   long double sum = 0;

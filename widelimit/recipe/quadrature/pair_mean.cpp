@@ -24,7 +24,7 @@ struct Means {
 };
 
 constexpr double smallest_apart = 0.04;
-/// Deviations beyond which nothing counts.
+/// Truncation of the integrals, in deviations.
 constexpr double horizon = 8.5;
 constexpr std::size_t legendre_order = 16;
 constexpr std::size_t hermite_order = 20;  // exact for the product of two pieces
@@ -47,7 +47,7 @@ const PairRules& pair_rules() {
 
 double inverse_root(long double square) { return square > 0 ? static_cast<double>(1 / std::sqrt(square)) : 0.0; }
 
-/// ∫∫ φ(u)φ(v) over the panels of both samples. Given u = s·z, v/s' is normal of mean ρz and variance 1 − ρ².
+/// ∫∫ φ(u)φ(v) over the panels of both samples. Given u = s·z, v/s' is normal with mean ρz and variance 1 − ρ².
 PairMean over_panels(const GaussianSample& first, const GaussianSample& second, double t, bool positive) {
   const double rho = positive ? 1 - t : t - 1;
   const double variance = t * (2 - t);
@@ -104,7 +104,7 @@ class NearDiagonal {
   }
 
  private:
-  /// One of u = s(αm + βd), v = ±s'(αm − βd).
+  /// One of the variables u = s(αm + βd), v = ±s'(αm − βd).
   struct Side {
     const Pieces* pieces;
     double deviation;   ///< with the sign of the correlation
@@ -112,7 +112,7 @@ class NearDiagonal {
     double inverse;     ///< 1/√E[φ²]
     std::array<double, hermite_order> values{}, slopes{};
 
-    /// Points within one piece are evaluated together.
+    /// Evaluates consecutive points that lie in one piece together.
     void evaluate(std::span<const double> x) {
       for (std::size_t first = 0; first < x.size();) {
         const Piece& piece = pieces->around(x[first]);
@@ -124,7 +124,8 @@ class NearDiagonal {
     }
   };
 
-  /// Ends of panels over m: where pieces end, every two deviations, and around edges by the scale β.
+  /// Boundaries of panels over m: boundaries of pieces, multiples of two deviations, and points at the scale β around
+  /// edges.
   [[nodiscard]] std::vector<double> outer_ends() const {
     std::vector<double> ends{-horizon, -6, -4, -2, 0, 2, 4, 6, horizon};
     std::vector<double> edges;
@@ -133,7 +134,7 @@ class NearDiagonal {
       for (const double edge : side->pieces->edges) edges.push_back(edge / side->deviation / alpha_);
     }
     const std::size_t single = edges.size();
-    for (std::size_t a = 0; a < u_.pieces->edges.size(); ++a) {  // where lines of two edges cross there is a kink
+    for (std::size_t a = 0; a < u_.pieces->edges.size(); ++a) {  // the crossing of two edge lines is a kink
       for (std::size_t b = u_.pieces->edges.size(); b < single; ++b) {
         if (alpha_ * std::abs(edges[a] - edges[b]) < 2 * horizon * beta_) edges.push_back((edges[a] + edges[b]) / 2);
       }
@@ -157,7 +158,7 @@ class NearDiagonal {
     return std::move(ends);
   }
 
-  /// The mean over d for one m.
+  /// Mean over d for a given m.
   Means over_difference(double m) {
     std::vector<double> ends;
     if (beta_ > 0) {
@@ -181,8 +182,8 @@ class NearDiagonal {
     return sum;
   }
 
-  /// Values of d at which one side crosses an edge, or goes from piece to piece where these are short: over six
-  /// deviations of d and more, a smooth φ is a polynomial to the Gauss–Hermite rule.
+  /// Adds the values of d at which one side crosses an edge, or the boundary of a piece shorter than six deviations of
+  /// d; on longer pieces, the Gauss–Hermite rule integrates φ like a polynomial.
   void add_crossings(const Side& side, double m, std::vector<double>& ends) const {
     const double middle = side.deviation * alpha_ * m;
     const double unit = std::abs(side.deviation) * beta_;
@@ -207,14 +208,14 @@ class NearDiagonal {
     return sum;
   }
 
-  /// What is averaged, at point q of those that were evaluated last.
+  /// Integrands at point q of the last evaluation.
   [[nodiscard]] Means at(std::size_t q) const {
     const double a = u_.inverse * u_.values[q];
     const double b = v_.inverse * v_.values[q];
     return {u_.values[q] * v_.values[q], u_.slopes[q] * v_.slopes[q], (a - b) * (a - b) / 2, (a + b) * (a + b) / 2};
   }
 
-  /// φ and φ' of both sides at all d.
+  /// Evaluates φ and φ' of both sides at all d.
   void products(double m, std::span<const double> d) {
     std::array<double, hermite_order> x{};
     for (Side* side : {&u_, &v_}) {

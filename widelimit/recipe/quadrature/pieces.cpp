@@ -13,18 +13,18 @@ namespace widelimit {
 namespace {
 
 constexpr std::size_t fitted = Piece::terms;
-/// Points between the Chebyshev nodes where a series must agree with φ, as fractions of the interval: multiples of the
-/// golden ratio, modulo 1, and both ends but for some roundings, lest a jump hide between an end and the first node.
+/// Check points between the Chebyshev nodes, as fractions of the interval: multiples of the golden ratio modulo 1, and
+/// both ends up to a few roundings, so that a jump between an end and the first node is detected.
 constexpr std::array<double, 10> checks{0.618034, 0.236068, 0.854102, 0.472136, 0.090170,
                                         0.708204, 0.326238, 0.944272, 0.0,      1.0};
 constexpr std::size_t points = fitted + checks.size();
 
 constexpr double rounding = std::numeric_limits<double>::epsilon();
-/// Coefficients of this size, relative to φ, are rounding.
+/// Coefficients below this level, relative to φ, are rounding errors.
 constexpr double resolved_level = 4 * rounding;
-/// Below this a tail that three bisections do not reduce counts as noise of φ.
+/// Below this level, a tail that three bisections do not reduce is treated as noise of φ.
 constexpr double noise_level = 1e-12;
-/// Length, relative to its place, of an interval that is not halved any more.
+/// Minimal length of an interval relative to its location.
 constexpr double shortest = 0x1p-44;
 constexpr std::size_t most_pieces = 4000;
 
@@ -71,14 +71,14 @@ Series fit_series(const double* values) {
   return series;
 }
 
-/// Takes the noise off the end of a series; returns the number of terms that are left.
+/// Sets trailing coefficients below `noise` to 0; returns the number of remaining terms.
 std::size_t chop(Series& series, double noise) {
   std::size_t terms = fitted;
   while (terms > 1 && std::abs(series[terms - 1]) <= noise) series[--terms] = 0;
   return terms;
 }
 
-/// c'_{k−1} = c'_{k+1} + 2k·c_k, and the chain rule for an interval of length `width`.
+/// Derivative of a series: c'_{k−1} = c'_{k+1} + 2k·c_k, and the chain rule for an interval of length `width`.
 Series differentiate(const Series& series, double width) {
   Series slope{};
   for (std::size_t k = fitted - 1; k >= 1; --k) {
@@ -93,7 +93,7 @@ double largest_of(const Series& series) {
   for (const double c : series) largest = std::max(largest, std::abs(c));
   return largest;
 }
-/// What is left of a series at its end.
+/// Magnitude of the last coefficients of a series.
 double tail_of(const Series& series) {
   return std::max({std::abs(series[fitted - 1]), std::abs(series[fitted - 2]), std::abs(series[fitted - 3])});
 }
@@ -103,11 +103,11 @@ struct Scales {
   double slope = 0.0;
 };
 
-/// One interval under way.
+/// An interval to be resolved.
 struct Interval {
   double left = 0.0;
   double right = 0.0;
-  std::array<double, 3> tails{HUGE_VAL, HUGE_VAL, HUGE_VAL};  ///< of the intervals it was halved from, the last first
+  std::array<double, 3> tails{HUGE_VAL, HUGE_VAL, HUGE_VAL};  ///< tails of its ancestors, the latest first
 };
 
 struct Verdict {
@@ -130,7 +130,7 @@ class Cutter {
     for (const double y : call(function_.slope, x)) scales_.slope = std::max(scales_.slope, std::abs(y));
   }
 
-  /// Pieces between the given ends, from left to right.
+  /// Returns the pieces between the given boundaries, from left to right.
   [[nodiscard]] std::vector<Piece> between(const std::vector<double>& ends) const {
     std::vector<Interval> pending;
     for (std::size_t k = 0; k + 1 < ends.size(); ++k) pending.push_back({ends[k], ends[k + 1]});
@@ -156,7 +156,7 @@ class Cutter {
     return pieces;
   }
 
-  /// One series, whether it is good or not.
+  /// Fits one series, without checking its accuracy.
   [[nodiscard]] Piece fit(double left, double right) const { return judge({Interval{left, right, {}}}).front().piece; }
 
   [[nodiscard]] const Scales& scales() const { return scales_; }
@@ -195,7 +195,7 @@ class Cutter {
     return verdicts;
   }
 
-  /// Between a series and φ at the points where they must agree: between the nodes, and at the ends.
+  /// Largest differences of a series and φ at the check points: between the nodes, and at the ends.
   struct Discrepancy {
     double inside = 0.0;
     double at_ends = 0.0;
@@ -219,7 +219,8 @@ class Cutter {
     Piece& piece = verdict.piece;
     piece = {interval.left, interval.right, fit_series(values), {}, 0.0, 0.0};
     const double place = std::max(std::abs(interval.left), std::abs(interval.right));
-    // φ itself, and what a mean slope makes of its place: terms that cancel leave rounding of their own size.
+    // Scale of φ, or of a linear function with the mean slope at this location: cancelling terms leave rounding errors
+    // of their own magnitude.
     const double scale = std::max(4 * scales_.value * place / reach_, largest_of(piece.value));
     verdict.tail = tail_of(piece.value);
     const auto terms = static_cast<double>(chop(piece.value, rounding / 4 * largest_of(piece.value)));
@@ -231,17 +232,17 @@ class Cutter {
     if (slopes != nullptr) {
       piece.slope_error = std::max(tail_of(piece.slope), discrepancy(piece.slope, interval, x, slopes).largest());
     } else {
-      // A rounding of φ becomes terms²·2/width of one in φ', a quarter of which is rarely reached.
+      // A rounding error of φ is amplified by terms²·2/width in φ'; in practice rarely by more than a quarter of that.
       const double amplified = rounding * scale * static_cast<double>(fitted * fitted) / (2 * width);
       slope_limit = std::max(1e-13 * slope_scale, amplified);
       piece.slope_error = verdict.tail * static_cast<double>(fitted * fitted) / width;
     }
     const bool settled = verdict.tail <= resolved_level * scale && apart.largest() <= 16 * resolved_level * scale;
     const bool slope_settled = piece.slope_error <= 16 * slope_limit;
-    // Rounding of the coefficients, √(Σk⁴)·2/width of one at the ends of the piece.
+    // Rounding errors of the coefficients, amplified by √(Σk⁴)·2/width at the ends of the piece.
     if (slopes == nullptr && settled) piece.slope_error = terms * terms * rounding * scale / width;
     if (slopes == nullptr && largest_of(piece.slope) <= piece.slope_error) piece.slope.fill(0);
-    // A kink leaves errors of φ' that do not shrink with the interval, and one near its end errors there.
+    // A kink causes errors of φ' that do not decrease with the interval; a kink near an end causes errors at the end.
     const bool noise = piece.error <= noise_level * std::max(scale, scales_.value) &&
                        verdict.tail > 0.5 * interval.tails[2] && piece.slope_error <= 1e-3 * slope_scale &&
                        apart.at_ends <= 16 * std::max(verdict.tail, apart.inside);
@@ -254,7 +255,7 @@ class Cutter {
   Scales scales_;
 };
 
-/// 0 and powers of two from ½ on, both signs, up to the reach.
+/// Initial boundaries: 0 and powers of two from ½ on, both signs, up to the reach.
 std::vector<double> first_ends(double reach) {
   std::vector<double> ends{-reach};
   std::vector<double> positive;
@@ -266,7 +267,7 @@ std::vector<double> first_ends(double reach) {
   return ends;
 }
 
-/// From one of these places to the nearest other, 2⁻⁵ of its own at most.
+/// Distance from one of these locations to the nearest other one, at most 2⁻⁵ of its magnitude.
 double distance_to_next(const std::vector<double>& places, double place) {
   double least = 0x1p-5 * std::abs(place);
   for (const double other : places) {
@@ -290,7 +291,7 @@ ValueAndSlope Piece::at(double x) const {
 }
 
 void Piece::at(std::span<const double> x, double* values, double* slopes) const {
-  constexpr std::size_t width = 8;  // points whose recursions run side by side
+  constexpr std::size_t width = 8;  // points whose recursions are vectorised together
   const double scale = 2 / (right - left);
   for (std::size_t first = 0; first < x.size(); first += width) {
     const std::size_t count = std::min(width, x.size() - first);
@@ -334,7 +335,7 @@ Pieces cut_into_pieces(const Differentiable& function, double reach) {
     result.list = cutter.between(merged(ends, located));
   }
   result.edges = confirm_edges(result, cutter.scales().value);
-  // Where edges are known, pieces need not become short.
+  // With known edges, pieces need not be short.
   if (!result.edges.empty()) result.list = cutter.between(merged(ends, result.edges));
   return result;
 }

@@ -14,8 +14,8 @@ struct ValueAndSlope {
   double slope = 0.0;
 };
 
-/// A stretch of the real line on which φ and φ' are polynomials to working precision: Chebyshev series in
-/// (2x − left − right)/(right − left).
+/// An interval on which φ and φ' are polynomials to working precision: Chebyshev series in (2x − left − right)/(right −
+/// left).
 struct Piece {
   static constexpr std::size_t terms = 20;
 
@@ -24,35 +24,36 @@ struct Piece {
   std::array<double, terms> value{};
   std::array<double, terms> slope{};
   double error = 0.0;        ///< estimate of |φ − series|
-  double slope_error = 0.0;  ///< the same of φ'
+  double slope_error = 0.0;  ///< estimate of |φ' − series|
 
   [[nodiscard]] ValueAndSlope at(double x) const;
-  /// φ and φ' at many points at once.
+  /// Evaluates φ and φ' at many points.
   void at(std::span<const double> x, double* values, double* slopes) const;
 };
 
-/// φ on [−reach, reach].
+/// Piecewise approximation of φ on [−reach, reach].
 struct Pieces {
   std::vector<Piece> list;    ///< from left to right, without gaps
-  std::vector<double> edges;  ///< ends of pieces where φ or one of its derivatives jumps
+  std::vector<double> edges;  ///< boundaries of pieces at which φ or one of its derivatives jumps
   double reach = 0.0;
 
-  /// The piece around x; the outermost one beyond the reach.
+  /// The piece that contains x; the outermost one beyond the reach.
   [[nodiscard]] const Piece& around(double x) const;
 };
 
-/// φ, and φ' where it is known; else it is taken from the series of φ, which costs about three digits.
+/// φ, and φ' if known; otherwise φ' is the derivative of the series of φ, which loses about three digits.
 struct Differentiable {
   Function value;
   Function slope;  ///< may be empty
 };
 
-/// Cuts [−reach, reach] into pieces. The cut begins at 0 and at powers of two from ½ on; an interval is halved until
-/// its last Chebyshev coefficients are below rounding and the series agrees with φ at points between its nodes. Where
-/// halving does not help, φ jumps or has a kink; that point is located to rounding and becomes an end of pieces. A
-/// function that would need more than 4,000 pieces (noise, fast oscillations) gets them with the errors that are left.
+/// Partitions [−reach, reach] into pieces. The initial boundaries are 0 and powers of two from ½ on; an interval is
+/// bisected until its last Chebyshev coefficients are below rounding and the series agrees with φ at points between its
+/// nodes. If bisection does not converge, φ has a jump or a kink; that point is located to rounding and becomes a
+/// boundary of pieces. A function that would need more than 4,000 pieces (noise, fast oscillations) gets about that
+/// many, with the remaining errors recorded.
 ///
-/// What this cannot see: features narrower than a thirtieth of the interval they lie in.
+/// Limitation: features narrower than a thirtieth of their interval may be missed.
 [[nodiscard]] Pieces cut_into_pieces(const Differentiable& function, double reach);
 
 }  // namespace widelimit
