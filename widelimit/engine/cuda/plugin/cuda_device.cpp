@@ -13,9 +13,8 @@ namespace widelimit::cuda {
 
 namespace {
 
-/// Freed memory that the device keeps for the next call: what planes need between two stages, but a sixteenth of a
-/// small device. What is larger does not come from this pool, where taking and giving back 29 GB takes 80 ms instead of
-/// 20.
+/// Limit on freed memory kept for reuse: the buffers of planes between two stages, and at most a sixteenth of the
+/// device memory. Larger allocations bypass the pool, in which allocating and freeing 29 GB takes 80 ms instead of 20.
 constexpr std::uint64_t kept_memory = std::uint64_t{4} << 30;
 
 int device_count(std::string& why) {
@@ -24,12 +23,11 @@ int device_count(std::string& why) {
   if (error == cudaErrorInsufficientDriver) {
     int driver = 0;
     (void)cudaDriverGetVersion(&driver);
-    why = driver == 0
-              ? "CUDA finds no NVIDIA driver on this machine (libcuda.so.1)"
-              : fmt::format("the NVIDIA driver is of CUDA {}.{}, older than this plug-in's {}.{}", driver / 1000,
-                            driver % 1000 / 10, CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10);
+    why = driver == 0 ? "no NVIDIA driver was found on this machine (libcuda.so.1)"
+                      : fmt::format("the NVIDIA driver supports CUDA {}.{}, this plug-in requires {}.{}", driver / 1000,
+                                    driver % 1000 / 10, CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10);
   } else if (error == cudaErrorNoDevice || (error == cudaSuccess && count == 0)) {
-    why = "CUDA finds no device on this machine";
+    why = "no CUDA device was found on this machine";
   } else if (error != cudaSuccess) {
     why = fmt::format("the CUDA runtime cannot start: {}", cudaGetErrorString(error));
   }
@@ -57,7 +55,7 @@ void check(cudaError_t error, const char* call) {
 }
 
 CudaDevice::Turn::Turn(const CudaDevice& device) : lock_(device.guard_) {
-  check(cudaSetDevice(device.device_), "choosing a device");
+  check(cudaSetDevice(device.device_), "selecting a device");
 }
 
 CudaDevice::CudaDevice(int device) : device_(device), facts_(facts_of(device)) {
@@ -65,17 +63,17 @@ CudaDevice::CudaDevice(int device) : device_(device), facts_(facts_of(device)) {
   const Blas& library = blas();
   const Solver& solvers = solver();
   keep_freed_memory();
-  check(cudaStreamCreate(&stream_), "opening a stream");
+  check(cudaStreamCreate(&stream_), "creating a stream");
   for (Lane& lane : lanes_) {
-    check(cudaStreamCreate(&lane.stream), "opening a stream");
-    check(library.create(&lane.blas), "opening");
-    check(library.set_stream(lane.blas, lane.stream), "opening");
+    check(cudaStreamCreate(&lane.stream), "creating a stream");
+    check(library.create(&lane.blas), "creation");
+    check(library.set_stream(lane.blas, lane.stream), "creation");
   }
-  check(library.create(&blas_), "opening");
-  check(library.set_stream(blas_, stream_), "opening");
-  check(solvers.create(&solver_), "opening");
-  check(solvers.set_stream(solver_, stream_), "opening");
-  check(solvers.create_params(&params_), "opening");
+  check(library.create(&blas_), "creation");
+  check(library.set_stream(blas_, stream_), "creation");
+  check(solvers.create(&solver_), "creation");
+  check(solvers.set_stream(solver_, stream_), "creation");
+  check(solvers.create_params(&params_), "creation");
   overflow_ = static_cast<unsigned long long*>(allocate(sizeof(*overflow_)));
   check(cudaMemset(overflow_, 0xff, sizeof(*overflow_)), "clearing memory");
   single_layers_ = make_cuda_layers<float>(*this);
@@ -115,27 +113,27 @@ DeviceFacts CudaDevice::facts() const {
   return facts;
 }
 
-/// The threshold of the runtime counts memory that is in use as well: with some gigabytes of weights in use it would
-/// give all freed memory back to the system at every wait.
+/// The release threshold of the runtime includes memory in use: without adding it, a few gigabytes of allocated weights
+/// would make the runtime return all freed memory to the system at every synchronization.
 void CudaDevice::keep_freed_memory() const {
   cudaMemPool_t pool = nullptr;
   std::uint64_t used = 0;
-  check(cudaDeviceGetDefaultMemPool(&pool, device_), "opening its memory");
-  check(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemCurrent, &used), "asking for its memory");
+  check(cudaDeviceGetDefaultMemPool(&pool, device_), "configuring the memory pool");
+  check(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemCurrent, &used), "querying its memory");
   std::uint64_t kept = used + std::min<std::uint64_t>(kept_memory, facts_.memory / 16);
-  check(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &kept), "opening its memory");
+  check(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &kept), "configuring the memory pool");
 }
 
 std::size_t CudaDevice::free_bytes() const {
   std::size_t free = 0;
   std::size_t all = 0;
-  check(cudaMemGetInfo(&free, &all), "asking for its memory");
+  check(cudaMemGetInfo(&free, &all), "querying its memory");
   cudaMemPool_t pool = nullptr;
   std::uint64_t reserved = 0;
   std::uint64_t used = 0;
-  check(cudaDeviceGetDefaultMemPool(&pool, device_), "asking for its memory");
-  check(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrReservedMemCurrent, &reserved), "asking for its memory");
-  check(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemCurrent, &used), "asking for its memory");
+  check(cudaDeviceGetDefaultMemPool(&pool, device_), "querying its memory");
+  check(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrReservedMemCurrent, &reserved), "querying its memory");
+  check(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemCurrent, &used), "querying its memory");
   return free + (reserved > used ? reserved - used : 0);
 }
 
@@ -149,10 +147,10 @@ void* CudaDevice::allocate(std::size_t bytes) {
     error = cudaMalloc(&memory, taken);
     if (error == cudaErrorMemoryAllocation) {
       (void)cudaGetLastError();
-      wait();  // for what is being freed
+      wait();  // for pending releases
       cudaMemPool_t pool = nullptr;
-      check(cudaDeviceGetDefaultMemPool(&pool, device_), "opening its memory");
-      check(cudaMemPoolTrimTo(pool, 0), "giving memory back");
+      check(cudaDeviceGetDefaultMemPool(&pool, device_), "trimming the memory pool");
+      check(cudaMemPoolTrimTo(pool, 0), "trimming the memory pool");
       error = cudaMalloc(&memory, taken);
     }
     if (error == cudaSuccess) large_.push_back(memory);
@@ -163,7 +161,7 @@ void* CudaDevice::allocate(std::size_t bytes) {
     if (allowed) (void)cudaGetLastError();
     refuse_room(fmt::format("device {}", device_), bytes, free_bytes(), account_.left(), facts_.memory);
   }
-  check(error, "taking memory");
+  check(error, "allocating memory");
   keep_freed_memory();
   wait();
   account_.add(memory, taken);
@@ -184,7 +182,7 @@ void CudaDevice::release(void* memory) noexcept {
 bool CudaDevice::reaches(const void* memory) {
   const Turn turn(*this);
   cudaPointerAttributes found{};
-  check(cudaPointerGetAttributes(&found, memory), "looking at memory");
+  check(cudaPointerGetAttributes(&found, memory), "querying a pointer");
   return found.type == cudaMemoryTypeManaged || (found.type == cudaMemoryTypeDevice && found.device == device_);
 }
 
@@ -195,21 +193,21 @@ void CudaDevice::settle() {
 
 void CudaDevice::fetch(const Array& from, const HostArray& to) {
   if (from.precision != to.precision) return download(from, to);
-  check(cudaSetDevice(device_), "choosing a device");
+  check(cudaSetDevice(device_), "selecting a device");
   fetching_.fetch(from, to);
 }
 
 void CudaDevice::upload_bytes(const void* from, std::size_t bytes, void* to) {
   const Turn turn(*this);
   if (bytes == 0) return;
-  check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream_), "copying to it");
+  check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream_), "copying to the device");
   wait();
 }
 
 void CudaDevice::download_bytes(const void* from, std::size_t bytes, void* to) {
   const Turn turn(*this);
   if (bytes == 0) return;
-  check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream_), "copying from it");
+  check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream_), "copying from the device");
   wait();
 }
 

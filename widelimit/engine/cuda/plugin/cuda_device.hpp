@@ -16,11 +16,11 @@
 
 namespace widelimit::cuda {
 
-/// Error{resource} that names the call and the reason of the CUDA runtime.
+/// Throws Error{resource} with the call and the CUDA error string if `error` is not cudaSuccess.
 void check(cudaError_t error, const char* call);
 
-/// Device over the CUDA runtime, cuBLAS and cuSOLVER. All work runs on one stream, but tiles of dense kernels alternate
-/// between two, so that the product of one overlaps with the steps of another.
+/// Device on top of the CUDA runtime, cuBLAS and cuSOLVER. All work runs on one stream, except that tiles of dense
+/// kernels alternate between two streams, so that the product of one tile overlaps with the steps of another.
 class CudaDevice final : public Device {
  public:
   explicit CudaDevice(int device);
@@ -80,12 +80,12 @@ class CudaDevice final : public Device {
   [[nodiscard]] LayerPasses<double>& double_layers() override { return *double_layers_; }
   [[nodiscard]] EnclosurePasses& enclosures() override { return *enclosures_; }
 
-  /// Of layers, whose calls return at once: where their work goes, and their products.
+  /// For layers, whose calls are asynchronous: the stream of their work, and products on it.
   [[nodiscard]] cudaStream_t stream() const { return stream_; }
   void start_product(double alpha, Transpose op_a, const Array& a, Transpose op_b, const Array& b, double beta,
                      const Array& c, const Repeated& repeated);
 
-  /// One call at a time, on this device.
+  /// Lock that serializes calls and selects this device.
   class Turn {
    public:
     explicit Turn(const CudaDevice& device);
@@ -95,7 +95,7 @@ class CudaDevice final : public Device {
   };
 
  private:
-  /// Memory of the main stream for the length of a call.
+  /// Scratch memory on the main stream for the duration of a call.
   class Scratch {
    public:
     Scratch(CudaDevice& device, std::size_t bytes) : device_(device), data_(device.allocate(bytes)) {}
@@ -111,7 +111,7 @@ class CudaDevice final : public Device {
     CudaDevice& device_;
     void* data_;
   };
-  /// A stream of tiles and the products of their unit rows; handles of cuBLAS have workspaces of their own.
+  /// A stream for tiles, with the products of their unit rows; each cuBLAS handle has its own workspace.
   struct Lane {
     cudaStream_t stream = nullptr;
     cublasHandle_t blas = nullptr;
@@ -122,7 +122,7 @@ class CudaDevice final : public Device {
   void wait() const;
   static void multiply_on(cublasHandle_t handle, double alpha, Transpose op_a, const Array& a, Transpose op_b,
                           const Array& b, double beta, const Array& c);
-  /// S₀, S₁, … of the unit rows of a tile, one after the other.
+  /// Computes S₀, S₁, … of the unit rows of a tile, stored one after the other.
   static void multiply_digits(cublasHandle_t handle, const DenseTile& tile, std::int32_t* sums);
   static void multiply_vector(cublasHandle_t handle, double alpha, Transpose op, const Array& a, const Array& x,
                               double beta, const Array& y);
@@ -131,20 +131,20 @@ class CudaDevice final : public Device {
   void invert_squares(Triangle triangle, const Array& t, Index count, T* squares, T* inverses);
   template <typename T>
   void solve_by_squares(Triangle triangle, Transpose op, const Array& t, const Array& b);
-  /// By cuSOLVER; the order of the first leading minor that is not positive, or 0.
+  /// Cholesky factorization by cuSOLVER; returns the order of the first leading minor that is not positive, or 0.
   [[nodiscard]] Index factor_square(const Array& a);
-  /// The upper triangle of c −= pᵀp.
+  /// c −= pᵀp, upper triangle only.
   static void subtract_self_product(cublasHandle_t handle, const Array& p, const Array& c);
   template <typename T>
   [[nodiscard]] const T* put(const Scratch& scratch, std::span<const T> values);
 
-  /// Lets freed memory stay for the next call, up to a limit.
+  /// Keeps freed memory in the pool for reuse, up to a limit.
   void keep_freed_memory() const;
-  /// Free bytes, those included that freed memory keeps for the next call.
+  /// Free bytes, including freed memory that the pool keeps for reuse.
   [[nodiscard]] std::size_t free_bytes() const;
 
   int device_;
-  DeviceFacts facts_;  ///< but for what changes: its memory
+  DeviceFacts facts_;  ///< all facts except free and taken memory
   mutable std::recursive_mutex guard_;
   MemoryAccount account_;
   FetchLanes fetching_;
@@ -153,13 +153,13 @@ class CudaDevice final : public Device {
   cusolverDnHandle_t solver_ = nullptr;
   cusolverDnParams_t params_ = nullptr;
   Staging staging_;
-  std::vector<void*> large_;  ///< memory that is not of the pool
+  std::vector<void*> large_;  ///< memory allocated outside the pool
   std::array<Lane, 2> lanes_;
   std::size_t next_lane_ = 0;
   unsigned long long* overflow_ = nullptr;
-  std::unique_ptr<PlaneDevice> planes_;  ///< from the first time it is asked for
-  std::unique_ptr<ConeDevice> cones_;    ///< as well
-  std::unique_ptr<PlaceDevice> places_;  ///< as well
+  std::unique_ptr<PlaneDevice> planes_;  ///< created on first use
+  std::unique_ptr<ConeDevice> cones_;    ///< likewise
+  std::unique_ptr<PlaceDevice> places_;  ///< likewise
   std::unique_ptr<LayerPasses<float>> single_layers_;
   std::unique_ptr<LayerPasses<double>> double_layers_;
   std::unique_ptr<EnclosurePasses> enclosures_;

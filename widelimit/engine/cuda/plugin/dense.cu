@@ -7,8 +7,8 @@ namespace {
 
 constexpr int warps = 8;
 
-/// A block takes 8P rows and 32 columns, a thread P rows of one column. Where several channels are carried, a launch
-/// takes C of them, from `first_channel` on.
+/// A block processes 8P rows and 32 columns, a thread P rows of one column. A launch processes C channels, from
+/// `first_channel` on.
 template <typename T, class Products, int C, int D, int P>
 __global__ void __launch_bounds__(lanes* warps, sizeof(T) == sizeof(float) ? 4 : 2)
     dense_kernel(const DenseTile tile, const Products products, int first_channel, unsigned long long* overflow) {
@@ -18,7 +18,7 @@ __global__ void __launch_bounds__(lanes* warps, sizeof(T) == sizeof(float) ? 4 :
   const Index last_col = least(tile.cols.count, first_col + lanes) - 1;
   if (tile.upper_only && first_row > last_col) return;
 
-  // Threads beyond the edge work on the last pair, and write nothing.
+  // Threads beyond the edge compute the last pair and write nothing.
   const Index col = least(first_col + threadIdx.x, tile.cols.count - 1);
   PairStates<T, C, D, P> states;
   std::int32_t row_sample[P];
@@ -100,7 +100,7 @@ cudaError_t launch_in(const DenseTile& tile, const Products& products, unsigned 
                       cudaStream_t stream) {
   if (tile.depth > 1) return launch<T, Products, dense_channels, dense_depth, 1>(tile, products, overflow, stream);
   if (tile.channels > 1) return launch<T, Products, dense_channels, 1, 1>(tile, products, overflow, stream);
-  constexpr int pairs = sizeof(T) == sizeof(float) ? 4 : 2;  // what registers hold
+  constexpr int pairs = sizeof(T) == sizeof(float) ? 4 : 2;  // limited by registers
   return launch<T, Products, 1, 1, pairs>(tile, products, overflow, stream);
 }
 

@@ -8,8 +8,8 @@ namespace widelimit::cuda {
 namespace {
 
 constexpr int warps = 8;
-constexpr int rows_each = 4;  ///< of a warp, one after the other
-constexpr int cols_each = 4;  ///< of a thread, at once: columns 32 apart
+constexpr int rows_each = 4;  ///< rows per warp, processed one after the other
+constexpr int cols_each = 4;  ///< columns per thread, processed together, 32 apart
 constexpr int block_rows = warps * rows_each;
 constexpr int block_cols = lanes * cols_each;
 
@@ -20,8 +20,8 @@ struct ChainStep {
   bool trained;
 };
 
-/// Takes the pairs of one row and `cols_each` columns through all steps. ρ < 0 is possible up to the first rectifier
-/// with A ≤ 0 (relu and abs), and beyond where there is none.
+/// Runs all steps on the pairs of one row and `cols_each` columns. ρ < 0 can occur up to the first rectifier with A ≤ 0
+/// (relu, abs), and throughout if there is none.
 __device__ void run_chain(const ChainStep* steps, int count, float (&rho)[cols_each], float (&t)[cols_each],
                           float (&theta)[cols_each]) {
   bool negative = true;
@@ -44,7 +44,7 @@ __device__ void run_chain(const ChainStep* steps, int count, float (&rho)[cols_e
   }
 }
 
-/// A block takes 32 rows and 128 columns; their transpose goes through shared memory.
+/// A block processes 32 rows and 128 columns; shared memory is used to transpose them.
 __global__ void __launch_bounds__(lanes* warps, 3)
     chain_kernel(const DenseTile tile, const DigitProducts products, unsigned long long* overflow) {
   __shared__ float stage[block_cols][block_rows + 1];
@@ -71,7 +71,7 @@ __global__ void __launch_bounds__(lanes* warps, 3)
   const Index row_deviations = emit.row_feature * tile.rows.samples + tile.rows.first;
   const Index col_deviations = emit.col_feature * tile.cols.samples + tile.cols.first;
 
-  // Threads beyond the edge work on the last pair, and write nothing.
+  // Threads beyond the edge compute the last pair and write nothing.
   int col[cols_each];
   float col_deviation[cols_each];
   double col_unit[cols_each];
@@ -118,7 +118,7 @@ __global__ void __launch_bounds__(lanes* warps, 3)
         value = static_cast<float>(tile.diagonal[slot * tile.rows.samples + tile.rows.first + row]);
       }
       const bool inside = i < row_count && j < col_count && !(tile.upper_only && i > j);
-      if (!(fabsf(value) <= FLT_MAX)) {  // NaN where a deviation has no place in float
+      if (!(fabsf(value) <= FLT_MAX)) {  // NaN if float cannot represent a deviation
         value = scaled_back(nngp ? rho[q] : theta[q], tile, row_deviations + row, col_deviations + col[q]);
         if (inside && !isfinite(value)) {
           atomicMin(overflow, overflow_code(tile.rows.first + i, tile.cols.first + j, slot));

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-/// Scalar pieces of the steps, for the device and, in tests, for the host: the formulas of the processor's strips.
+/// Scalar functions of the steps, compiled for the device and, in tests, for the host: the formulas of the CPU strips.
 /// [widelimit/engine/cpu/vector/strip-inl.hpp]
 namespace widelimit::cuda {
 
@@ -12,7 +12,7 @@ using host::arccos_polynomial;
 using host::bend_polynomial;
 using host::Coefficients;
 
-/// √t; on a device within an ulp in float, which the polynomials beside it leave anyway.
+/// Returns √t; on a device, float has an error of up to one ulp, no more than the polynomials used with it.
 template <typename T>
 WIDELIMIT_BOTH inline T root_of(T t) {
 #ifdef __CUDA_ARCH__
@@ -25,7 +25,7 @@ WIDELIMIT_BOTH inline T root_of(T t) {
   return std::sqrt(t);
 }
 
-/// arccos(1 − t) for t in [0, 1].
+/// Returns arccos(1 − t) for t in [0, 1].
 template <typename T>
 WIDELIMIT_BOTH inline T arccos_of(T t) {
   return std::sqrt(t) * arccos_polynomial(t);
@@ -40,7 +40,7 @@ WIDELIMIT_BOTH inline T most(T a, T b) {
   return a < b ? b : a;
 }
 
-/// ½((a−a')² + (c−c')²) = 1 − aa' − cc' where a² + c² = 1 on both sides, without its cancellation.
+/// Returns ½((a−a')² + (c−c')²) = 1 − aa' − cc' if a² + c² = 1 on both sides, without cancellation.
 template <typename T>
 WIDELIMIT_BOTH inline T mismatch(T a, T a_col, T c, T c_col) {
   const T da = a - a_col;
@@ -58,7 +58,7 @@ WIDELIMIT_BOTH inline T one_plus(T rho, T t) {
   return rho >= 0 ? T(2) - t : t;
 }
 
-/// A pair after a step: ρ, t, and what multiplies θ.
+/// A pair after a step: ρ, t, and the factor of θ.
 template <typename T>
 struct Moved {
   T rho;
@@ -66,7 +66,7 @@ struct Moved {
   T factor;
 };
 
-/// ρ clamped to [−1, 1]; what is below rounding counts as 0, so that equal inputs stay equal.
+/// Clamps ρ to [−1, 1]; sets 1 − |ρ| below the rounding error to 0, so that equal inputs remain equal.
 template <typename T>
 WIDELIMIT_BOTH inline Moved<T> correlation(T rho, T factor) {
   const T rest = T(1) - std::abs(rho);
@@ -89,7 +89,7 @@ WIDELIMIT_BOTH inline Bent<T> bent_by(T b, T t) {
 
 /// ρ ← Aρ + Bκ₁(ρ), θ ← θ·(A + Bκ₀(ρ)).                                   [widelimit/engine/cpu/vector/rectifier.cpp]
 template <typename T>
-WIDELIMIT_BOTH inline Moved<T> rectifier_above(T a, T b, T t) {  ///< of ρ ≥ 0
+WIDELIMIT_BOTH inline Moved<T> rectifier_above(T a, T b, T t) {  ///< for ρ ≥ 0
   const auto [bent, angle] = bent_by(b, t);
   return {(T(1) - t) + bent, most(T(0), t - bent), a + (b - angle)};
 }
@@ -104,7 +104,7 @@ WIDELIMIT_BOTH inline Moved<T> rectifier(T a, T b, T rho, T t) {
   return {next, most(T(0), rest), a + angle};
 }
 
-/// aa'ρ + cc'σ with 1 ∓ σ given: 1 ∓ ρ_new = δ + aa'(1 ∓ ρ) + cc'(1 ∓ σ), all terms positive.
+/// Returns aa'ρ + cc'σ for given 1 ∓ σ: 1 ∓ ρ_new = δ + aa'(1 ∓ ρ) + cc'(1 ∓ σ), a sum of nonnegative terms.
 template <typename T>
 WIDELIMIT_BOTH inline Moved<T> mix(T delta, T aa, T cc, T rho, T t, T minus, T plus) {
   const T below = std::fma(aa, one_minus(rho, t), std::fma(cc, minus, delta));

@@ -4,12 +4,12 @@
 
 #include <cuda_runtime.h>
 
-/// Products of the unit rows of a tile as kernels read them, and what they do with pairs near one another.
+/// Access of kernels to the products of the unit rows of a tile, and the recomputation of nearly parallel pairs.
 namespace widelimit::cuda {
 
 constexpr int lanes = 32;
 
-/// In float64, for steps in T.
+/// Products in float64, for steps in T.
 template <typename T>
 class DoubleProducts {
  public:
@@ -24,7 +24,7 @@ class DoubleProducts {
   Index stride_;
 };
 
-/// By digits, for steps in float.
+/// Products by digits, for steps in float.
 class DigitProducts {
  public:
   static constexpr double near_one = digits_near_one;
@@ -42,7 +42,7 @@ class DigitProducts {
     const std::int32_t* const first = sums_ + i * stride_;
     return {{first, first + step_, first + 2 * step_, first + 3 * step_}};
   }
-  /// `units` is the product of the units of both samples.
+  /// `units`: product of the digit units of both samples.
   __device__ double at(const Row& row, Index col, double units) const {
     const std::int32_t last = units > limit_ ? row.sums[3][col] : 0;
     return digit_product(row.sums[0][col], row.sums[1][col], row.sums[2][col], last, units);
@@ -58,7 +58,7 @@ class DigitProducts {
   double limit_;
 };
 
-/// ½‖x̂ ∓ x̂'‖² by all lanes of a warp: the digits that the product cancels.
+/// Returns ½‖x̂ ∓ x̂'‖², computed by all lanes of a warp; avoids the cancellation of the product.
 __device__ inline double half_distance(const double* x, const double* y, Index d, double sign) {
   double sum = 0;
   for (Index k = threadIdx.x; k < d; k += lanes) {
@@ -69,7 +69,7 @@ __device__ inline double half_distance(const double* x, const double* y, Index d
   return sum / 2;
 }
 
-/// Recomputes the pairs of a warp, one row and a column for each lane, whose t is below `near`.
+/// Recomputes the pairs of a warp (one row, one column per lane) whose t is below `near`.
 __device__ inline void separate_near(const DenseTile& tile, Index row, Index col, double near, Correlation& pair) {
   unsigned found = __ballot_sync(~0U, pair.t < near);
   const Index d = tile.rows.dimension;
@@ -84,7 +84,7 @@ __device__ inline void separate_near(const DenseTile& tile, Index row, Index col
   }
 }
 
-/// Code of an entry that left its range: the least is that of the first row, then column, then output.
+/// Code of an overflowing entry; the minimum over codes is the first in order of row, column and output.
 __device__ inline unsigned long long overflow_code(Index row, Index col, int slot) {
   return (static_cast<unsigned long long>(row) << 36) | (static_cast<unsigned long long>(col) << 8) |
          static_cast<unsigned long long>(slot & 255);

@@ -4,8 +4,8 @@
 
 namespace widelimit::cuda {
 
-/// The steps of the rectifier family in the arithmetic T, and in double all others. The latter are one function that is
-/// called: each is long, and they would be compiled for every kernel.
+/// Steps outside the rectifier family, which run in double only. Not inlined: the steps are long and would otherwise be
+/// compiled into every kernel.
 template <class Tables>
 #ifdef __CUDACC__
 __noinline__
@@ -37,7 +37,7 @@ WIDELIMIT_BOTH inline Moved<T> any_step(const DenseStep& step, const Tables& tab
   }
 }
 
-/// States of P pairs of one column: D of them, with C channels each.
+/// D stacked states of P pairs of one column, with C channels each.
 template <typename T, int C, int D, int P>
 struct PairStates {
   T rho[D][P];
@@ -59,8 +59,8 @@ WIDELIMIT_BOTH inline void carry(const DenseStep& step, int first_channel, const
   }
 }
 
-/// Takes P pairs (rows row[p], one column: numbers of samples) through all steps. `states` holds ρ and t of the inputs
-/// in its first state. Channels from `first_channel` on are carried; emit(step, state) is called at emit steps.
+/// Runs all steps on P pairs: rows row[p] and one column, given as sample indices. `states` holds ρ and t of the inputs
+/// in its first state. Processes C channels from `first_channel` on; calls emit(step, state) at emit steps.
 template <typename T, int C, int D, int P, class Emit>
 WIDELIMIT_BOTH inline void run_steps(const DenseTile& tile, const std::int32_t (&row)[P], std::int32_t col,
                                      int first_channel, PairStates<T, C, D, P>& states, const Emit& emit) {
@@ -138,7 +138,7 @@ WIDELIMIT_BOTH inline void run_steps(const DenseTile& tile, const std::int32_t (
   }
 }
 
-/// value·r·r', in the arithmetic of the steps where both deviations fit it, else in double.
+/// Returns value·r·r', in the arithmetic of the steps if it can represent both deviations, else in double.
 WIDELIMIT_BOTH inline float scaled_back(float value, const DenseTile& tile, Index row, Index col) {
   const float r = tile.rows.rounded_deviations[row];
   const float r_col = tile.cols.rounded_deviations[col];
@@ -149,8 +149,8 @@ WIDELIMIT_BOTH inline double scaled_back(double value, const DenseTile& tile, In
   return value * tile.rows.deviations[row] * tile.cols.deviations[col];
 }
 
-/// t = 1 − |ρ| of a product in float64 below which it is recomputed from the inputs, for steps in T: the product leaves
-/// an error of some ulps in t. [near_one, widelimit/engine/cpu/vector/vector_samples.hpp]
+/// Threshold for t = 1 − |ρ| of a float64 product below which t is recomputed from the inputs, for steps in T: the
+/// product has an error of a few ulps in t. [near_one, widelimit/engine/cpu/vector/vector_samples.hpp]
 template <typename T>
 constexpr double recomputed_below = sizeof(T) == sizeof(float) ? 0x1p-24 : 0x1p-10;
 
@@ -163,7 +163,7 @@ WIDELIMIT_BOTH inline Correlation correlation_of(double product) {
   const double rho = least(1.0, most(-1.0, product));
   return {rho, 1.0 - std::abs(rho)};
 }
-/// The same from t = ½‖x̂ ∓ x̂'‖², as it is recomputed.
+/// The same from a recomputed t = ½‖x̂ ∓ x̂'‖².
 WIDELIMIT_BOTH inline Correlation near_correlation(double sign, double t) { return {sign * (1.0 - t), t}; }
 
 }  // namespace widelimit::cuda

@@ -4,10 +4,10 @@
 #include "widelimit/engine/cuda/dense_program.hpp"
 #include "widelimit/engine/cuda/plugin/dense_math.hpp"
 
-/// The steps of a dense network on one pair, for the device and, in tests, for the host.
+/// The steps of a dense network on one pair, compiled for the device and, in tests, for the host.
 namespace widelimit::cuda {
 
-/// The features of a step on both sides of a pair: feature f at row[f·row_stride], col[f·col_stride].
+/// Features of a step for both samples of a pair: feature f is row[f·row_stride], col[f·col_stride].
 template <typename T>
 struct PairFeatures {
   const T* row;
@@ -40,7 +40,7 @@ constexpr double whole_pi = 3.14159265358979323846;
 constexpr double over_pi = 0.318309886183790671538;
 
 WIDELIMIT_BOTH inline double arcsine(double x, double y) { return std::copysign(half_pi - arccos_of(y), x); }
-/// The same with the digits of small x.
+/// The same with full relative accuracy for small x.
 WIDELIMIT_BOTH inline double arcsine_signed(double x, double y) {
   return std::abs(x) < 0.45 ? std::asin(x) : arcsine(x, y);
 }
@@ -69,7 +69,7 @@ WIDELIMIT_BOTH inline Moved<double> gaussian_step(const PairFeatures<double>& f,
   return correlation(f.product(2) / root, f.product(3) * rho / (rest * root));
 }
 
-/// (r−r')² + 2rr'·complement.
+/// Returns (r−r')² + 2rr'·complement.
 WIDELIMIT_BOTH inline double squared_distance(double difference, double rr, double complement) {
   return std::fma(difference, difference, 2 * rr * complement);
 }
@@ -86,7 +86,7 @@ WIDELIMIT_BOTH inline Moved<double> wave_step(bool odd, const PairFeatures<doubl
   const double minus = std::exp(-0.5 * squared_distance(difference, rr, one_minus(rho, t)));
   const double plus = std::exp(-0.5 * squared_distance(difference, rr, one_plus(rho, t)));
   const double c = rr * rho;
-  // Near c = 0 the difference of the exponentials loses digits; e^{−(q+q')/2} is their geometric mean.
+  // Near c = 0 the difference of the exponentials cancels; e^{−(q+q')/2} is their geometric mean.
   const double sinh = std::abs(c) < 0.5 ? std::sqrt(minus * plus) * std::sinh(c) : 0.5 * (minus - plus);
   const double cosh = 0.5 * (minus + plus);
   const double scale = f.product(1);
@@ -97,21 +97,21 @@ WIDELIMIT_BOTH inline Moved<double> sign_step(double rho, double t) {
   return {2 * over_pi * arcsine_signed(rho, t), 2 * over_pi * arccos_of(t), 0};
 }
 
-/// aa'ρ + cc', a layer with bias or any blend with a constant.
+/// aa'ρ + cc': a layer with bias, or any blend with a constant.
 template <typename T>
 WIDELIMIT_BOTH inline Moved<T> blend_constant(const PairFeatures<T>& f, T rho, T t) {
   const T delta = mismatch(f.first(0), f.second(0), f.first(1), f.second(1));
   return mix(delta, f.product(0), f.product(1), rho, t, T(0), T(2));
 }
 
-/// aa'ρ + bb'σ, the sum of two branches.
+/// aa'ρ + bb'σ: the sum of two branches.
 template <typename T>
 WIDELIMIT_BOTH inline Moved<T> blend(const PairFeatures<T>& f, T rho, T t, T other, T other_t) {
   return mix(mismatch(f.first(0), f.second(0), f.first(1), f.second(1)), f.product(0), f.product(1), rho, t,
              one_minus(other, other_t), one_plus(other, other_t));
 }
 
-/// 1[x ≥ 0]: the sign's correlation, blended with the constant.
+/// 1[x ≥ 0]: the correlation of the sign function, blended with the constant.
 WIDELIMIT_BOTH inline Moved<double> step_function(const PairFeatures<double>& f, double rho, double t) {
   const Moved<double> sign = sign_step(rho, t);
   Moved<double> moved = blend_constant(f, sign.rho, sign.t);
@@ -125,7 +125,7 @@ WIDELIMIT_BOTH inline double polynomial(const double* c, int count, double x) {
   return value;
 }
 
-/// A(ρ)√(1−ρ²) + B(ρ)(π − arccos ρ), the factor by a second pair of polynomials.
+/// A(ρ)√(1−ρ²) + B(ρ)(π − arccos ρ); the factor of θ uses a second pair of polynomials.
 WIDELIMIT_BOTH inline Moved<double> arc_cosine_step(const double* c, int count, double rho, double t) {
   const double sine = std::sqrt(one_minus_square(t));
   const double angle = arccos_of(t);
@@ -175,7 +175,7 @@ WIDELIMIT_BOTH inline MixtureSum mixture_term(Phi phi, const Argument& at, doubl
   return {std::fma(rho, both, density * angular), std::fma(density * rho, curvature, both)};
 }
 
-/// ρ and the factor of θ by Σ_jk w_j w_k·term(j, k), relative to the deviations after; nn = nn' of those.
+/// Returns ρ and the factor of θ as Σ_jk w_j w_k·term(j, k), relative to the deviations n, n' after the step; nn = nn'.
 WIDELIMIT_BOTH inline MixtureSum mixture_at(Phi phi, const DenseMixture* mixture, int count, double rho, double t,
                                             double r, double r_col, double nn) {
   const double scale = phi == Phi::tanh ? 0.5 : 1.0;
@@ -199,7 +199,7 @@ WIDELIMIT_BOTH inline MixtureSum mixture_at(Phi phi, const DenseMixture* mixture
   return {nn * r * r_col * sum.value, nn * r * r_col * sum.slope};
 }
 
-/// 1 − ρ_new near ρ = 1 with its digits: what is left at ρ = 1, plus ∫ dρ_new/dρ from there, by Gauss–Legendre in √t.
+/// Returns 1 − ρ_new near ρ = 1 accurately: its value at ρ = 1 plus ∫ dρ_new/dρ, by Gauss–Legendre quadrature in √t.
 WIDELIMIT_BOTH inline double left_to_one(Phi phi, const DenseMixture* mixture, int count, double t, double r,
                                          double r_col, double nn, double stretch) {
   constexpr Coefficients<double, 5> nodes{
@@ -219,7 +219,7 @@ WIDELIMIT_BOTH inline double left_to_one(Phi phi, const DenseMixture* mixture, i
   return left;
 }
 
-/// Whether Mehler's series has too few terms for a pair.                                 [Rests, cpu/vector/strip.hpp]
+/// Whether the Mehler series has too few terms for a pair.                               [Rests, cpu/vector/strip.hpp]
 WIDELIMIT_BOTH inline bool is_unresolved(const PairFeatures<double>& f, double rho) {
   double power = std::abs(rho);
   for (int i = 0; i < 8; ++i) power *= power;
@@ -277,7 +277,7 @@ WIDELIMIT_BOTH inline Moved<double> series_step(const DenseStep& step, const Den
   return {most(-1.0, least(1.0, moved.rho)), most(0.0, moved.t), moved.factor};
 }
 
-/// Steps outside the rectifier family, all in double. `tables`: what has `constants`, `mixture` and `mixture_count`.
+/// Steps outside the rectifier family, all in double. `tables` provides `constants`, `mixture` and `mixture_count`.
 template <class Tables>
 WIDELIMIT_BOTH inline Moved<double> smooth_step(const DenseStep& step, const Tables& tables,
                                                 const PairFeatures<double>& f, double rho, double t) {

@@ -194,7 +194,7 @@ void CudaDevice::start_product(double alpha, Transpose op_a, const Array& a, Tra
 void CudaDevice::self_product(const Array& x, double beta, const Array& c) {
   const Turn turn(*this);
   if (c.rows == 0) return;
-  if (beta == 0) clear(c);  // whole copies read the other triangle
+  if (beta == 0) clear(c);  // copies of the whole matrix read the other triangle
   if (is_single(x)) {
     const float one = 1;
     const auto y = static_cast<float>(beta);

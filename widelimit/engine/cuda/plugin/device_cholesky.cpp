@@ -9,12 +9,12 @@ namespace widelimit::cuda {
 
 namespace {
 
-/// Rows of a panel, whose products reach the rate of large ones.
+/// Rows per panel: large enough for products at full throughput.
 constexpr Index panel_rows = 2048;
-/// Edge of the squares on the diagonal of an update, of which a product would compute both halves.
+/// Edge of the diagonal blocks of an update; a general product would compute both of their halves.
 constexpr Index square_edge = 2048;
 
-/// The upper triangle of c −= pᵀp.
+/// c −= pᵀp, upper triangle only.
 void subtract_square(cublasHandle_t handle, const Array& p, const Array& c) {
   if (is_single(c)) {
     const float minus = -1;
@@ -35,7 +35,7 @@ Array columns_of(const Array& a, Index begin, Index count) { return part(a, 0, b
 
 }  // namespace
 
-/// By halves: what is above the diagonal are large products, which cuBLAS computes faster than its syrk.
+/// Recursive halving: off-diagonal blocks become large products, which cuBLAS computes faster than syrk.
 void CudaDevice::subtract_self_product(cublasHandle_t handle, const Array& p, const Array& c) {
   const Index n = c.rows;
   if (n == 0) return;
@@ -62,13 +62,13 @@ Index CudaDevice::factor_square(const Array& a) {
         "potrf");
   int failed = 0;
   download_bytes(info.as<void>(), sizeof(failed), &failed);
-  if (failed < 0) fail(Code::resource, "potrf of cuSOLVER refuses its argument {}", -failed);
+  if (failed < 0) fail(Code::resource, "potrf of cuSOLVER rejected argument {}", -failed);
   return failed;
 }
 
-/// a = uᵀu by panels of rows: the square of a panel by cuSOLVER, the rest of it by its triangle, then the update of all
-/// that is below. On an H200 at n = 60,000 this takes 1.45 s, cuSOLVER alone 1.58 s; a second stream that factors the
-/// next panel meanwhile gains nothing, since products keep all multiprocessors busy.
+/// a = uᵀu by panels of rows: cuSOLVER factors the diagonal block of a panel, a triangular solve gives the rest of the
+/// panel, and an update of the trailing matrix follows. For n = 60,000 on an H200 this takes 1.45 s, cuSOLVER alone
+/// 1.58 s; factoring the next panel on a second stream is no faster, since products occupy all multiprocessors.
 Index CudaDevice::cholesky(const Array& a, const std::function<void(Index)>& after) {
   const Index n = a.rows;
   Index rows = 0;
@@ -81,7 +81,7 @@ Index CudaDevice::cholesky(const Array& a, const std::function<void(Index)>& aft
       const Turn turn(*this);
       if (const Index failed = factor_square(square); failed != 0) return begin + failed;
     }
-    // Without the turn: it may wait for Python's interpreter, whose thread may wait for a turn.
+    // Called without the lock: `after` may wait for the Python interpreter lock, whose owner may wait for this one.
     after(below);
     if (rest == 0) break;
     const Turn turn(*this);

@@ -9,11 +9,10 @@ namespace widelimit::cuda {
 
 namespace {
 
-/// cuSOLVER's routine of this kind counts entries in 32 bits.
+/// Throws Error{resource} if the matrix has too many entries for a cuSOLVER routine with 32-bit indices.
 void require_32_bits(const Array& a, const char* what) {
   if (a.rows * leading(a) <= std::numeric_limits<std::int32_t>::max()) return;
-  throw Error(Code::resource,
-              fmt::format("{} of {} rows is beyond cuSOLVER, which counts entries in 32 bits", what, a.rows),
+  throw Error(Code::resource, fmt::format("{} of {} rows exceeds the 32-bit entry count of cuSOLVER", what, a.rows),
               {Remedy::fewer_samples});
 }
 
@@ -30,7 +29,7 @@ void CudaDevice::ldl(const Array& a, double* diagonal_out, int* pivots) {
   const Scratch work(*this, usize(length) * sizeof(double));
   const Scratch pivot_list(*this, usize(n) * sizeof(int));
   const Scratch info(*this, sizeof(int));
-  // sytrf copies parts of its memory to the host before it has written to them.
+  // sytrf copies parts of its workspace to the host before it initializes them.
   check(cudaMemsetAsync(work.as<void>(), 0, usize(length) * sizeof(double), stream_), "clearing memory");
   check(cudaMemsetAsync(pivot_list.as<void>(), 0, usize(n) * sizeof(int), stream_), "clearing memory");
   check(solver().sytrf(solver_, CUBLAS_FILL_MODE_LOWER, n, entries, static_cast<int>(leading(a)), pivot_list.as<int>(),
@@ -52,7 +51,7 @@ void CudaDevice::eigen(const Array& a, bool vectors, double* values) {
                             CUDA_R_64F, found.as<void>(), CUDA_R_64F, &device_bytes, &host_bytes),
         "syevd");
   const Scratch work(*this, device_bytes);
-  // As sytrf, it reads what it has not written.
+  // Like sytrf, syevd reads uninitialized workspace.
   check(cudaMemsetAsync(work.as<void>(), 0, device_bytes, stream_), "clearing memory");
   std::vector<char> host_work(host_bytes);
   check(solver().syevd(solver_, params_, mode, CUBLAS_FILL_MODE_LOWER, a.rows, CUDA_R_64F, a.data, leading(a),
@@ -77,7 +76,7 @@ Index CudaDevice::pivoted_block(const Array& a, Index begin, Index end, double l
   const Index found = state.found;
   const Index rest = a.rows - begin - found;
   if (found == end - begin && rest > 0) {
-    // The lower triangle of ours is the upper one of cuBLAS.
+    // The lower triangle of a row-major matrix is the upper triangle for cuBLAS.
     const double minus = -1;
     const double one = 1;
     auto* const entries = static_cast<double*>(a.data);

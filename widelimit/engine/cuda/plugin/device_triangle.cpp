@@ -7,7 +7,7 @@ namespace widelimit::cuda {
 
 namespace {
 
-/// Of row-major squares, c = alpha·a·b, `count` times at equal distances.
+/// Row-major square blocks at equal distances, arguments of c = alpha·a·b for `count` blocks.
 template <typename T>
 struct Squares {
   T* first;
@@ -47,7 +47,7 @@ void CudaDevice::solve_block(Triangle triangle, Transpose op, const Array& t, co
   }
 }
 
-/// A triangle twice as large at a time: [U₁ W; 0 U₂]⁻¹ = [U₁⁻¹ −U₁⁻¹WU₂⁻¹; 0 U₂⁻¹], and so from below.
+/// Doubles the inverted edge per iteration: [U₁ W; 0 U₂]⁻¹ = [U₁⁻¹ −U₁⁻¹WU₂⁻¹; 0 U₂⁻¹]; lower triangles likewise.
 template <typename T>
 void CudaDevice::invert_squares(Triangle triangle, const Array& t, Index count, T* squares, T* inverses) {
   const Scratch between(*this, usize(count * square_rows * square_rows / 4) * sizeof(T));
@@ -60,7 +60,7 @@ void CudaDevice::invert_squares(Triangle triangle, const Array& t, Index count, 
     }
   }();
   for (Index edge = inverted_edge; edge < square_rows; edge *= 2) {
-    // Entry (i, i) of all squares lies at i·(square_rows + 1).
+    // Entry (i, i) of all blocks lies at i·(square_rows + 1).
     const Index distance = 2 * edge * (square_rows + 1);
     const auto at = [&](T* from, Index row, Index col) {
       return Squares<T>{from + row * edge * square_rows + col * edge, square_rows, distance};
@@ -74,8 +74,9 @@ void CudaDevice::invert_squares(Triangle triangle, const Array& t, Index count, 
   }
 }
 
-/// In blocks of rows: the triangle of one by its inverse, then its product with the rest, which memory bounds. One step
-/// of refinement makes an inverse as good as substitution where that is ill-conditioned (Skeel 1980).
+/// Solves block by block: multiplies with the inverse of the diagonal block, then subtracts the product with the
+/// remaining rows, which is memory-bound. One step of iterative refinement makes the inverse as accurate as
+/// substitution for ill-conditioned blocks (Skeel 1980).
 template <typename T>
 void CudaDevice::solve_by_squares(Triangle triangle, Transpose op, const Array& t, const Array& b) {
   const Index n = b.rows;

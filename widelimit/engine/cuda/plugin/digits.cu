@@ -6,7 +6,7 @@ namespace {
 
 constexpr int threads = 256;
 
-/// A block for each row; those beyond the samples become 0.
+/// One block per row; rows beyond the samples are set to 0.
 __global__ void __launch_bounds__(threads) digits_kernel(const double* unit, Index samples, Index d, DigitRows to) {
   __shared__ double largest[threads];
   const Index row = blockIdx.x;

@@ -10,7 +10,7 @@ namespace widelimit::cuda {
 
 namespace {
 
-/// Bytes of a piece: long enough for the full speed of the bus, short enough to stay in the processor's cache.
+/// Bytes per piece: large enough for the full bus bandwidth, small enough for the CPU cache.
 constexpr std::size_t piece_bytes = std::size_t{4} << 20;
 
 }  // namespace
@@ -18,10 +18,10 @@ constexpr std::size_t piece_bytes = std::size_t{4} << 20;
 class FetchLanes::Lane {
  public:
   Lane() {
-    check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "opening a stream");
+    check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "creating a stream");
     for (Piece& piece : pieces_) {
-      check(cudaHostAlloc(&piece.pinned, piece_bytes, cudaHostAllocDefault), "pinning memory of the host");
-      check(cudaEventCreateWithFlags(&piece.arrived, cudaEventDisableTiming), "opening a stream");
+      check(cudaHostAlloc(&piece.pinned, piece_bytes, cudaHostAllocDefault), "pinning host memory");
+      check(cudaEventCreateWithFlags(&piece.arrived, cudaEventDisableTiming), "creating an event");
     }
   }
   ~Lane() {
@@ -37,7 +37,7 @@ class FetchLanes::Lane {
 
   void fetch(const Array& from, const HostArray& to) {
     const std::size_t size = to.precision == Precision::f32 ? sizeof(float) : sizeof(double);
-    // Rows longer than a piece are cut; pieces then lie in a row.
+    // Rows longer than a piece are split; each piece then lies within one row.
     const auto width = static_cast<Index>(std::min(usize(from.cols), piece_bytes / size));
     const Index height = std::max<Index>(1, static_cast<Index>(piece_bytes / (usize(width) * size)));
     std::size_t next = 0;
@@ -53,8 +53,8 @@ class FetchLanes::Lane {
         const auto* const source = static_cast<const char*>(from.data) + usize(row * from.stride + col) * size;
         check(cudaMemcpy2DAsync(piece.pinned, piece.row_bytes, source, usize(from.stride) * size, piece.row_bytes,
                                 usize(piece.rows), cudaMemcpyDeviceToHost, stream_),
-              "copying from it");
-        check(cudaEventRecord(piece.arrived, stream_), "copying from it");
+              "copying from the device");
+        check(cudaEventRecord(piece.arrived, stream_), "copying from the device");
       }
     }
     finish(pieces_[next]);
@@ -68,12 +68,12 @@ class FetchLanes::Lane {
     char* to = nullptr;
     std::size_t pitch = 0;
     std::size_t row_bytes = 0;
-    Index rows = 0;  ///< under way, to be copied on
+    Index rows = 0;  ///< rows in transfer, not yet copied to `to`
   };
 
   static void finish(Piece& piece) {
     if (piece.rows == 0) return;
-    check(cudaEventSynchronize(piece.arrived), "copying from it");
+    check(cudaEventSynchronize(piece.arrived), "copying from the device");
     const auto* pinned = static_cast<const char*>(piece.pinned);
     for (Index i = 0; i < piece.rows; ++i) {
       std::memcpy(piece.to + usize(i) * piece.pitch, pinned + usize(i) * piece.row_bytes, piece.row_bytes);
@@ -108,7 +108,7 @@ void FetchLanes::give(std::unique_ptr<Lane> lane) {
 void FetchLanes::fetch(const Array& from, const HostArray& to) {
   if (from.rows == 0 || from.cols == 0) return;
   std::unique_ptr<Lane> lane = take();
-  lane->fetch(from, to);  // a lane that failed is not used again
+  lane->fetch(from, to);  // a failed lane is not reused
   give(std::move(lane));
 }
 

@@ -10,8 +10,8 @@
 
 namespace widelimit::cuda {
 
-/// Copies of matrices to the host beside all other work of the device: each thread that fetches has a stream that waits
-/// for no other, and two pieces of pinned memory, of which one is filled while the host copies the other.
+/// Copies of matrices to the host, concurrent with all other work of the device: each fetching thread has a
+/// non-blocking stream and two pinned buffers; one is filled while the host copies the other.
 class FetchLanes {
  public:
   FetchLanes();
@@ -19,7 +19,7 @@ class FetchLanes {
   FetchLanes(const FetchLanes&) = delete;
   FetchLanes& operator=(const FetchLanes&) = delete;
 
-  /// Of one precision; nothing may be writing to `from`. On the current device.
+  /// Copies on the current device; both sides have the same precision, and no work may write to `from`.
   void fetch(const Array& from, const HostArray& to);
 
  private:

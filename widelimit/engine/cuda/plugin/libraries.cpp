@@ -12,8 +12,8 @@ namespace widelimit::cuda {
 
 namespace {
 
-/// A library of the CUDA toolkit, by the names of its versions: where the loader looks, in CUDA_HOME, and where the
-/// toolkit installs itself.
+/// A library of the CUDA toolkit. Tries all file names (one per version) on the search path of the loader, in CUDA_HOME
+/// and in the default folder of the toolkit.
 class Library {
  public:
   Library(const char* name, const std::vector<std::string>& files) : name_(name) {
@@ -29,7 +29,7 @@ class Library {
       }
     }
     fail(Code::usage,
-         "{} of CUDA is not there ({}); install the libraries of the CUDA toolkit, or name the folder that has them in "
+         "{} of CUDA was not found ({}); install the libraries of the CUDA toolkit, or add their folder to "
          "LD_LIBRARY_PATH",
          name, why);
   }
@@ -38,7 +38,7 @@ class Library {
   void find(const char* symbol, Routine& routine) const {
     routine = reinterpret_cast<Routine>(dlsym(handle_, symbol));
     if (routine == nullptr) {
-      fail(Code::usage, "{} has no routine {}; it takes CUDA 12 or later", name_, symbol);
+      fail(Code::usage, "{} has no routine {}; install CUDA 12 or later", name_, symbol);
     }
   }
 
@@ -103,7 +103,7 @@ const Solver& solver() {
 void check(cublasStatus_t status, const char* routine) {
   if (status == CUBLAS_STATUS_SUCCESS) return;
   if (status == CUBLAS_STATUS_ALLOC_FAILED) {
-    throw Error(Code::resource, fmt::format("cuBLAS found no memory on the device for {}", routine),
+    throw Error(Code::resource, fmt::format("cuBLAS cannot allocate device memory for {}", routine),
                 {Remedy::fewer_samples, Remedy::single_precision});
   }
   fail(Code::resource, "{} of cuBLAS failed with status {}", routine, static_cast<int>(status));
@@ -112,7 +112,7 @@ void check(cublasStatus_t status, const char* routine) {
 void check(cusolverStatus_t status, const char* routine) {
   if (status == CUSOLVER_STATUS_SUCCESS) return;
   if (status == CUSOLVER_STATUS_ALLOC_FAILED) {
-    throw Error(Code::resource, fmt::format("cuSOLVER found no memory on the device for {}", routine),
+    throw Error(Code::resource, fmt::format("cuSOLVER cannot allocate device memory for {}", routine),
                 {Remedy::fewer_samples, Remedy::single_precision});
   }
   fail(Code::resource, "{} of cuSOLVER failed with status {}", routine, static_cast<int>(status));

@@ -5,14 +5,14 @@
 
 namespace widelimit::cuda {
 
-/// The routines of cuBLAS that the plug-in calls, under names that headers give their types for.
+/// Function pointers to the cuBLAS routines that the plug-in calls, with the types of the headers.
 struct Blas {
   decltype(&cublasCreate_v2) create = nullptr;
   decltype(&cublasDestroy_v2) destroy = nullptr;
   decltype(&cublasSetStream_v2) set_stream = nullptr;
   decltype(&cublasSgemm_v2_64) sgemm = nullptr;
   decltype(&cublasDgemm_v2_64) dgemm = nullptr;
-  decltype(&cublasGemmEx_64) gemm_of = nullptr;  ///< of any types
+  decltype(&cublasGemmEx_64) gemm_of = nullptr;  ///< mixed types
   decltype(&cublasSgemmStridedBatched_64) sgemm_repeated = nullptr;
   decltype(&cublasDgemmStridedBatched_64) dgemm_repeated = nullptr;
   decltype(&cublasSgemv_v2_64) sgemv = nullptr;
@@ -41,7 +41,7 @@ struct Solver {
   decltype(&cusolverDnDsytrf) sytrf = nullptr;
 };
 
-/// Loaded at the first call, for good. Error{usage} names what is missing and what to do.
+/// Loads the library on first use and keeps it. Throws Error{usage} if the library or one of its routines is missing.
 [[nodiscard]] const Blas& blas();
 [[nodiscard]] const Solver& solver();
 

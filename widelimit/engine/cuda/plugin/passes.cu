@@ -5,11 +5,11 @@ namespace widelimit::cuda {
 namespace {
 
 constexpr int threads = 256;
-constexpr int edge = 32;  ///< of squares that are transposed
+constexpr int edge = 32;  ///< edge of transposed blocks
 
 unsigned blocks_for(Index count, Index each = threads) { return static_cast<unsigned>((count + each - 1) / each); }
 
-/// f with the entries of a matrix in their type.
+/// Calls f with the typed entries of a matrix.
 template <typename F>
 cudaError_t with_entries(const Array& a, const F& f) {
   if (a.rows == 0 || a.cols == 0) return cudaSuccess;
@@ -21,7 +21,7 @@ cudaError_t with_entries(const Array& a, const F& f) {
   return cudaGetLastError();
 }
 
-/// f with the entries of two matrices, each in its type.
+/// Calls f with the typed entries of two matrices.
 template <typename F>
 cudaError_t with_entries(const Array& a, const Array& b, const F& f) {
   cudaError_t launched = cudaSuccess;
@@ -30,7 +30,7 @@ cudaError_t with_entries(const Array& a, const Array& b, const F& f) {
   return launched == cudaSuccess ? error : launched;
 }
 
-/// Entry (i, j) of a thread where blocks cover columns and, in y, rows by strides.
+/// Launch grid over matrix entries: blocks cover all columns, and rows in y with a stride.
 struct Cover {
   dim3 grid;
   explicit Cover(const Array& a) : grid(blocks_for(a.cols), static_cast<unsigned>(a.rows < 32768 ? a.rows : 32768)) {}
@@ -139,7 +139,7 @@ __global__ void diagonal_roots(const T* a, Index n, Index stride, double* scale)
   if (i < n) scale[i] = sqrt(fabs(static_cast<double>(a[i * stride + i])));
 }
 
-/// A square of the upper triangle beside its mirror image.
+/// Compares a block of the upper triangle with its mirror image.
 template <typename T>
 __global__ void symmetry_kernel(const T* a, Index n, Index stride, double allowed, const double* scale,
                                 unsigned long long* found) {
@@ -156,7 +156,7 @@ __global__ void symmetry_kernel(const T* a, Index n, Index stride, double allowe
     const Index i = top + k;
     if (i >= n || j >= n || j < i) continue;
     const double difference = static_cast<double>(a[i * stride + j]) - static_cast<double>(mirror[threadIdx.x][k]);
-    if (difference == 0) continue;  // infinity is not the same as itself here
+    if (difference == 0) continue;  // inf − inf is NaN: equal infinities count as different
     found[0] = 1;
     if (!(fabs(difference) <= allowed * scale[i] * scale[j])) {
       atomicMin(found + 1, static_cast<unsigned long long>(i * n + j));
@@ -164,7 +164,7 @@ __global__ void symmetry_kernel(const T* a, Index n, Index stride, double allowe
   }
 }
 
-/// Bits of an entry and its place, mixed (Steele, Lea and Flood 2014) so that sums tell matrices apart.
+/// Hashes the bits and the index of an entry (Steele, Lea and Flood 2014), so that sums distinguish matrices.
 __device__ std::uint64_t mixed(std::uint64_t bits, std::uint64_t place) {
   std::uint64_t x = bits + (place + 1) * 0x9e3779b97f4a7c15ULL;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
@@ -185,8 +185,8 @@ __global__ void checksum_kernel(const T* a, Index cols, Index stride, unsigned l
   if (threadIdx.x == 0) sums[blockIdx.x] = sum;
 }
 
-/// A row: its absolute sum, and its part of the upper triangle. The rest becomes 0: routines of cuBLAS and cuSOLVER and
-/// whole copies read it, whatever they make of it.
+/// One row per block: writes its part of the upper triangle and its absolute sum. Sets the lower part to 0, since
+/// cuBLAS, cuSOLVER and copies of the whole matrix may read it.
 template <typename T, typename Out>
 __global__ void scaled_kernel(const T* k, Index n, Index stride, const double* scale, const double* shift, Out* out,
                               Index out_stride, double* sums) {
@@ -203,7 +203,7 @@ __global__ void scaled_kernel(const T* k, Index n, Index stride, const double* s
   if (threadIdx.x == 0) sums[i] = sum + fabs(added);
 }
 
-/// Absolute sums of the row and the column of i in the upper triangle: all of row i of a symmetric matrix.
+/// The two kernels sum |a| over row and column i of the upper triangle, i.e. over row i of the symmetric matrix.
 template <typename T>
 __global__ void symmetric_sums_kernel(const T* a, Index n, Index stride, double* sums) {
   const Index i = blockIdx.x;

@@ -7,12 +7,12 @@
 #include <algorithm>
 #include <cstdint>
 
-/// Matrices of ours as cuBLAS and cuSOLVER see them.
+/// Conversion of row-major matrices to the column-major convention of cuBLAS and cuSOLVER.
 namespace widelimit::cuda {
 
 [[nodiscard]] inline bool is_single(const Array& a) { return a.precision == Precision::f32; }
 [[nodiscard]] inline cudaDataType type_of(const Array& a) { return is_single(a) ? CUDA_R_32F : CUDA_R_64F; }
-/// Rows of ours are columns of cuBLAS: what it sees is the transpose.
+/// cuBLAS reads a row-major matrix as its transpose.
 [[nodiscard]] inline cublasOperation_t same(Transpose op) { return op == Transpose::yes ? CUBLAS_OP_T : CUBLAS_OP_N; }
 [[nodiscard]] inline cublasOperation_t opposite(Transpose op) {
   return op == Transpose::yes ? CUBLAS_OP_N : CUBLAS_OP_T;

@@ -5,12 +5,12 @@ namespace widelimit::cuda {
 namespace {
 
 constexpr int threads = 256;
-constexpr int staged_rows = 128;  ///< of v in shared memory
-constexpr int entries_ahead = 4;  ///< of k on their way while those before are multiplied
+constexpr int staged_rows = 128;  ///< rows of v in shared memory
+constexpr int entries_ahead = 4;  ///< entries of k prefetched during multiplication
 
 unsigned blocks_for(Index count) { return static_cast<unsigned>((count + threads - 1) / threads); }
 
-/// high + low += value, by TwoSum.
+/// Adds value to high + low by TwoSum.
 __device__ void add_exactly(double value, double& high, double& low) {
   const double sum = __dadd_rn(high, value);
   const double part = __dsub_rn(sum, high);
@@ -19,15 +19,15 @@ __device__ void add_exactly(double value, double& high, double& low) {
   high = sum;
 }
 
-/// high + low += factor·entry, by TwoProduct and TwoSum (Ogita, Rump and Oishi 2005).
+/// Adds factor·entry to high + low by TwoProduct and TwoSum (Ogita, Rump and Oishi 2005).
 __device__ void add_product(double factor, double entry, double& high, double& low) {
   const double product = __dmul_rn(factor, entry);
   add_exactly(product, high, low);
   low = __dadd_rn(low, fma(factor, entry, -product));
 }
 
-/// C columns of v against a segment of the rows of k; a thread for each entry of the result, so that rows are read
-/// whole, once for all of these columns.
+/// Multiplies C columns of v with a segment of the rows of k; one thread per row of the result, so that each row of k
+/// is read with coalesced accesses, and once for all C columns.
 template <int C, typename T>
 __global__ void __launch_bounds__(threads)
     precise_kernel(const T* __restrict__ k, Index n, Index stride, const double* __restrict__ v, Index v_stride,
@@ -101,7 +101,8 @@ __global__ void precise_sum_kernel(Index n, Index columns, const double* partial
   out[i * out_stride + c] = high + low;
 }
 
-/// What column j − 1 takes from the diagonal, then the largest entry left of it. One block: n numbers.
+/// Adds the squares of column j − 1 to `taken`, the part already subtracted from the diagonal, and finds the largest
+/// remaining diagonal entry. Runs as a single block.
 __global__ void find_pivot(const double* a, Index n, Index stride, Index begin, Index j, double least, double* taken,
                            PivotState* state) {
   __shared__ double best[1024];
@@ -146,7 +147,7 @@ __device__ void exchange_entries(double& x, double& y) {
   y = kept;
 }
 
-/// Rows and columns j and the pivot, of which the lower triangle is kept.
+/// Exchanges row and column j with those of the pivot; only the lower triangle is stored.
 __global__ void exchange_pivot(double* a, Index n, Index stride, Index j, Index* order, double* taken,
                                const PivotState* state) {
   if (state->stopped || state->pivot == j) return;
@@ -164,7 +165,7 @@ __global__ void exchange_pivot(double* a, Index n, Index stride, Index j, Index*
   order[k] = kept;
 }
 
-/// Column j less its products with the columns of the block before it, divided by the pivot's root.
+/// Subtracts from column j its products with previous columns of the block, and divides it by the root of the pivot.
 __global__ void pivot_column(double* a, Index n, Index stride, Index begin, Index j, const PivotState* state) {
   if (state->stopped) return;
   const Index i = j + static_cast<Index>(blockIdx.x) * blockDim.x + threadIdx.x;
@@ -186,7 +187,7 @@ cudaError_t launch_precise(const Array& k, const Array& v, const Array& out, dou
   if (v.cols == 1) {
     start_precise<1>(k, v, partial, stream);
   } else {
-    start_precise<10>(k, v, partial, stream);  // as many as registers hold
+    start_precise<10>(k, v, partial, stream);  // limited by registers
   }
   precise_sum_kernel<<<dim3(blocks_for(k.rows), static_cast<unsigned>(v.cols)), threads, 0, stream>>>(
       k.rows, v.cols, partial, static_cast<double*>(out.data), out.stride);

@@ -12,7 +12,7 @@ namespace widelimit::cuda {
 namespace {
 
 constexpr std::size_t piece_bytes = std::size_t{8} << 20;
-/// Copies below this take a few milliseconds at most.
+/// Smaller copies take at most a few milliseconds.
 constexpr std::size_t least_bytes = std::size_t{32} << 20;
 constexpr unsigned copying_threads = 4;
 
@@ -32,7 +32,7 @@ Rows from_row(const Rows& rows, Index row) { return {rows.data + usize(row) * ro
 
 void copy(const Rows& from, const Rows& to, std::size_t width, Index rows, cudaMemcpyKind kind, cudaStream_t stream) {
   check(cudaMemcpy2DAsync(to.data, to.pitch, from.data, from.pitch, width, usize(rows), kind, stream),
-        kind == cudaMemcpyHostToDevice ? "copying to it" : "copying from it");
+        kind == cudaMemcpyHostToDevice ? "copying to the device" : "copying from the device");
 }
 
 }  // namespace
@@ -54,9 +54,9 @@ Index Staging::piece_rows(std::size_t width, Index rows) {
     if (piece.memory == nullptr && pin() != cudaSuccess) {
       (void)cudaGetLastError();
       piece.memory = nullptr;
-      return 0;  // the host has no more memory to pin: a plain copy does without
+      return 0;  // no more memory can be pinned: fallback to a plain copy
     }
-    check(cudaEventCreateWithFlags(&piece.moved, cudaEventDisableTiming), "an event");
+    check(cudaEventCreateWithFlags(&piece.moved, cudaEventDisableTiming), "creating an event");
   }
   return static_cast<Index>(piece_bytes / width);
 }
@@ -70,32 +70,32 @@ void Staging::up(const Rows& host, const Rows& device, std::size_t width, Index 
     for (Index begin = 0; begin < rows; begin += height, turn = 1 - turn) {
       const Piece& piece = pieces_[turn];
       const Index count = std::min(height, rows - begin);
-      check(cudaEventSynchronize(piece.moved), "copying to it");
+      check(cudaEventSynchronize(piece.moved), "copying to the device");
       copy_rows(from_row(host, begin), {piece.memory, width}, width, count);
       copy({piece.memory, width}, from_row(device, begin), width, count, cudaMemcpyHostToDevice, stream);
-      check(cudaEventRecord(piece.moved, stream), "copying to it");
+      check(cudaEventRecord(piece.moved, stream), "copying to the device");
     }
   }
-  check(cudaStreamSynchronize(stream), "copying to it");
+  check(cudaStreamSynchronize(stream), "copying to the device");
 }
 
 void Staging::down(const Rows& device, const Rows& host, std::size_t width, Index rows, cudaStream_t stream) {
   const Index height = piece_rows(width, rows);
   if (height == 0) {
     copy(device, host, width, rows, cudaMemcpyDeviceToHost, stream);
-    check(cudaStreamSynchronize(stream), "copying from it");
+    check(cudaStreamSynchronize(stream), "copying from the device");
     return;
   }
   const auto fetch = [&](Index begin, const Piece& piece) {
     const Index count = std::min(height, rows - begin);
     copy(from_row(device, begin), {piece.memory, width}, width, count, cudaMemcpyDeviceToHost, stream);
-    check(cudaEventRecord(piece.moved, stream), "copying from it");
+    check(cudaEventRecord(piece.moved, stream), "copying from the device");
   };
   fetch(0, pieces_[0]);
   std::size_t turn = 0;
   for (Index begin = 0; begin < rows; begin += height, turn = 1 - turn) {
     if (begin + height < rows) fetch(begin + height, pieces_[1 - turn]);
-    check(cudaEventSynchronize(pieces_[turn].moved), "copying from it");
+    check(cudaEventSynchronize(pieces_[turn].moved), "copying from the device");
     copy_rows({pieces_[turn].memory, width}, from_row(host, begin), width, std::min(height, rows - begin));
   }
 }

@@ -9,15 +9,15 @@
 
 namespace widelimit::cuda {
 
-/// Rows of bytes at equal distances.
+/// Rows of bytes with a constant pitch.
 struct Rows {
   char* data = nullptr;
   std::size_t pitch = 0;
 };
 
-/// Copies between host and device. The driver copies through memory of its own with one thread, which reaches a fifth
-/// of what the bus does: long copies go through pinned memory here, filled by several threads while the piece before is
-/// on its way.
+/// Copies between host and device. For pageable memory, the driver copies with one thread at a fifth of the bus
+/// bandwidth. Long copies therefore go through pinned buffers, filled by several threads while the previous piece is
+/// transferred.
 class Staging {
  public:
   Staging() = default;
@@ -25,7 +25,7 @@ class Staging {
   Staging& operator=(const Staging&) = delete;
   ~Staging();
 
-  /// Finished when they return.
+  /// Both are synchronous.
   void up(const Rows& host, const Rows& device, std::size_t width, Index rows, cudaStream_t stream);
   void down(const Rows& device, const Rows& host, std::size_t width, Index rows, cudaStream_t stream);
 
@@ -34,7 +34,7 @@ class Staging {
     char* memory = nullptr;
     cudaEvent_t moved = nullptr;
   };
-  /// Rows of a piece, or 0 where a plain copy serves as well.
+  /// Returns the rows of a piece, or 0 if a plain copy is used.
   [[nodiscard]] Index piece_rows(std::size_t width, Index rows);
 
   std::array<Piece, 2> pieces_;

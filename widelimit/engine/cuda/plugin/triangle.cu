@@ -7,7 +7,7 @@ namespace {
 constexpr int threads = 256;
 constexpr int edge = static_cast<int>(inverted_edge);
 
-/// The squares on the diagonal of a triangle, with zeros in their other half.
+/// Copies the diagonal blocks of a triangle, with zeros in the other half.
 template <typename T>
 __global__ void copy_squares(bool upper, const T* t, Index stride, T* squares) {
   const Index k = blockIdx.y;
@@ -21,8 +21,8 @@ __global__ void copy_squares(bool upper, const T* t, Index stride, T* squares) {
   }
 }
 
-/// Inverse of a triangle of 32 rows, a column of it in each lane: back substitution of a unit vector. A lower triangle
-/// is the transpose of an upper one.
+/// Inverts a triangle of 32 rows, one column of the inverse per lane, by back substitution of a unit vector. A lower
+/// triangle is handled as the transpose of an upper one.
 template <typename T>
 __global__ void invert_small(bool upper, const T* squares, T* inverses) {
   __shared__ T u[edge][edge + 1];

@@ -5,7 +5,7 @@ namespace widelimit::cuda {
 
 namespace {
 
-/// Enclosures keep some hundred numbers of a pair: fewer threads of a block, so that more of these are in registers.
+/// Enclosures need some hundred values per pair: smaller blocks leave more registers to each thread.
 constexpr int pair_threads = 128;
 
 __global__ void __launch_bounds__(pair_threads) entries_kernel(const ChainEntryCall call) {
@@ -18,7 +18,7 @@ __global__ void __launch_bounds__(pair_threads) changes_kernel(const ChainChange
   if (place < call.pairs.balls * call.pairs.support) write_change(call, place);
 }
 
-/// A block for each sum; partial sums meet as a binary tree, rounded outward.
+/// One block per sum; partial sums are reduced as a binary tree with outward rounding.
 __global__ void __launch_bounds__(cone_parts) sums_kernel(const ChainSumCall call) {
   __shared__ double low[cone_parts], high[cone_parts];
   const int part = static_cast<int>(threadIdx.x);
@@ -37,7 +37,7 @@ __global__ void __launch_bounds__(cone_parts) sums_kernel(const ChainSumCall cal
   if (part == 0) call.to[blockIdx.x] = sum;
 }
 
-/// A block for each row.
+/// One block per row.
 __global__ void __launch_bounds__(cone_parts) slopes_kernel(const ChainSlopeCall call) {
   __shared__ double values[cone_parts], along[cone_parts];
   const int part = static_cast<int>(threadIdx.x);

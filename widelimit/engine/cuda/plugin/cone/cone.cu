@@ -8,7 +8,7 @@ namespace {
 constexpr int warp = 32;
 constexpr int row_threads = 256;
 
-/// Of one number of each thread of a block, as a binary tree: the same bits every time.
+/// Sums one value per thread of a block as a binary tree; bitwise reproducible.
 __device__ double tree_sum(double value) {
   __shared__ double parts[cone_parts];
   parts[threadIdx.x] = value;
@@ -22,7 +22,7 @@ __device__ double tree_sum(double value) {
   return sum;
 }
 
-/// A block for each sum.
+/// One block per sum.
 __global__ void __launch_bounds__(cone_parts) bound_sums_kernel(const ConeBoundCall call) {
   const ConeSumView asked = call.asked[blockIdx.x];
   double sum = 0;
@@ -37,7 +37,7 @@ __global__ void __launch_bounds__(row_threads) entries_kernel(const ConeEntryCal
   call.to[place] = cone_entry(call, place / call.support, place % call.support);
 }
 
-/// A block for each row.
+/// One block per row.
 __global__ void __launch_bounds__(cone_parts) slopes_kernel(const ConeSlopeCall call) {
   const Index k = blockIdx.x;
   ConeSlopeSums sums;
@@ -55,7 +55,7 @@ __device__ double warp_sum(double value) {
   return value;
 }
 
-/// A warp for each sample and ball.
+/// One warp per sample and ball.
 __global__ void __launch_bounds__(row_threads) residuals_kernel(const ConeResidualCall call) {
   const Index place = (static_cast<Index>(blockIdx.x) * row_threads + threadIdx.x) / warp;
   if (place >= call.balls * call.support) return;

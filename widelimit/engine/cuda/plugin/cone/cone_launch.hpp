@@ -4,7 +4,7 @@
 
 #include <cuda_runtime.h>
 
-/// The sums of ConeDevice on a stream; each returns the error of its launch.
+/// Launches of the ConeDevice kernels on a stream; each returns its launch error.
 namespace widelimit::cuda {
 
 cudaError_t launch_bound_sums(const ConeBoundCall& call, cudaStream_t stream);

@@ -25,7 +25,7 @@ class CudaConeDevice final : public ConeDevice {
   void chain_slopes(const ChainSlopeCall& call) override { run(launch_chain_slopes, call, "slopes of kernel entries"); }
 
  private:
-  /// Until it has ended: what a launch reads may be given back as soon as the call returns.
+  /// Launches and waits for completion, since the caller may free the inputs as soon as the call returns.
   template <typename Call>
   void run(cudaError_t (*launch)(const Call&, cudaStream_t), const Call& call, const char* what) {
     const CudaDevice::Turn turn(device_);

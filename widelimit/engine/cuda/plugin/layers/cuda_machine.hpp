@@ -3,7 +3,7 @@
 #include "widelimit/engine/cuda/plugin/cuda_device.hpp"
 #include "widelimit/engine/layers.hpp"
 
-/// For sources of nvcc.
+/// Include only from .cu files.
 namespace widelimit::cuda {
 
 constexpr int layer_threads = 256;
@@ -14,7 +14,7 @@ __global__ void run_numbers(Index count, Pass pass) {
   if (i < count) pass(i);
 }
 
-/// A block as the team of a row. Sums go by halves, in one order.
+/// A block as the team of a row. Reductions use a binary tree in a fixed order.
 class BlockTeam {
  public:
   explicit __device__ BlockTeam(double* parts) : parts_(parts) {}
@@ -50,7 +50,7 @@ __global__ void run_rows(Index count, Pass pass) {
   for (Index row = blockIdx.x; row < count; row += gridDim.x) pass(row, BlockTeam(parts));
 }
 
-/// A device as passes of layers and of enclosures see it.
+/// The machine of MachinePasses and MachineEnclosures on a CUDA device.
 class CudaMachine {
  public:
   explicit CudaMachine(CudaDevice& device) : device_(device) {}
@@ -74,9 +74,9 @@ class CudaMachine {
     if (bytes == 0) return;
     check(cudaMemsetAsync(to, 0, bytes, device_.stream()), "clearing numbers");
   }
-  /// No other thread calls the device meanwhile.
+  /// Locks the device for the calling thread.
   [[nodiscard]] CudaDevice::Turn turn() const { return CudaDevice::Turn(device_); }
-  /// Work in order on one stream: who asks again overwrites what is no longer read.
+  /// Returns a scratch buffer of at least `bytes`. Reuse is safe, since all work is ordered on one stream.
   [[nodiscard]] void* scratch(std::size_t bytes) {
     if (bytes <= room_) return scratch_;
     if (scratch_ != nullptr) device_.release(scratch_);

@@ -43,7 +43,7 @@ class CudaPlaceDevice final : public PlaceDevice {
 
  private:
   CudaDevice& device_;
-  unsigned long long* bad_;  ///< the first entry that is not finite
+  unsigned long long* bad_;  ///< code of the first entry that is not finite
 };
 
 }  // namespace

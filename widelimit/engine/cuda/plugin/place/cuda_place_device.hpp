@@ -7,8 +7,8 @@
 
 namespace widelimit::cuda {
 
-/// Pairs of places on a device, which must outlive it. Launches go to the default stream, which waits for the streams
-/// of the device and they for it.
+/// PlaceDevice on a CUDA device, which must outlive it. Launches use the default stream, which synchronizes with the
+/// streams of the device.
 [[nodiscard]] std::unique_ptr<PlaceDevice> make_cuda_place_device(CudaDevice& device);
 
 }  // namespace widelimit::cuda

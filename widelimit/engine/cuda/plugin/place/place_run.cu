@@ -11,7 +11,7 @@ namespace {
 constexpr int pass_threads = 256;
 constexpr int most_team_threads = 512;
 
-/// A block takes one pair through all passes, its states in shared memory.
+/// One block runs all passes on one pair, with its states in shared memory.
 template <typename T, int C>
 __global__ void __launch_bounds__(most_team_threads)
     run_team(const __grid_constant__ PlaceCall call, std::int32_t begin) {
@@ -26,7 +26,7 @@ __global__ void __launch_bounds__(most_team_threads)
   }
 }
 
-/// All pairs through one pass, their states in global memory.
+/// Runs one pass on all pairs, with their states in global memory.
 template <typename T, int C>
 __global__ void __launch_bounds__(pass_threads)
     run_all(const __grid_constant__ PlaceCall call, const __grid_constant__ PlacePass pass, std::int32_t begin) {
@@ -68,7 +68,7 @@ void pass_of_all(const PlaceCall& call, const PlacePass& pass, std::int32_t begi
   run_all<T, C><<<grid, pass_threads, 0, stream>>>(call, pass, begin);
 }
 
-/// Tangents carried at once; more of them take more rounds.
+/// Tangent channels per round; more channels take more rounds.
 constexpr int many = 4;
 
 }  // namespace

@@ -80,7 +80,7 @@ class CudaPlaneDevice final : public PlaneDevice {
  private:
   CudaDevice& device_;
   StageMemory memory_;
-  int* bad_;  ///< the first value that is not finite
+  int* bad_;  ///< index of the first value that is not finite
 };
 
 }  // namespace

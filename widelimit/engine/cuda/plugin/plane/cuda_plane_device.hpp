@@ -7,8 +7,8 @@
 
 namespace widelimit::cuda {
 
-/// Planes on a device, which must outlive it. Launches go to the default stream, which waits for the streams of the
-/// device and they for it.
+/// PlaneDevice on a CUDA device, which must outlive it. Launches use the default stream, which synchronizes with the
+/// streams of the device.
 [[nodiscard]] std::unique_ptr<PlaneDevice> make_cuda_plane_device(CudaDevice& device);
 
 }  // namespace widelimit::cuda

@@ -8,10 +8,10 @@ namespace {
 
 constexpr int packed_warps = 16;
 
-/// The planes that share the registers of a warp: lane by lane another displacement of the same pair.
+/// The planes that share the registers of a warp: groups of lanes hold different displacements of the same pair.
 template <int Height, int Width>
 struct PackedLane {
-  static constexpr int planes = plane_places / (Height * Width);  ///< of a warp
+  static constexpr int planes = plane_places / (Height * Width);  ///< planes per warp
   int y, x;                                                       ///< first row and column of the lane in its plane
   int dy, dx;                                                     ///< displacement of the plane
 
@@ -47,7 +47,7 @@ __device__ void open_inputs(const PlaneStageCall& call, const float* first, cons
   }
 }
 
-/// From the three parts that pool_register_planes leaves.
+/// Reads the plane from the three parts that pool_register_planes computes.
 template <int Height, int Width, typename Lane>
 __device__ void open_parts(const PlaneStageCall& call, int pair, const Lane& lane, RegisterPlane& plane) {
   constexpr std::int64_t size = std::int64_t{2} * Height * Height * Width;
@@ -70,7 +70,7 @@ __device__ void open_parts(const PlaneStageCall& call, int pair, const Lane& lan
   }
 }
 
-/// Element (p, q) from the planes of the stage before, any window. Not inlined: it would take the registers of planes.
+/// Returns element (p, q) pooled from the planes of the previous stage, for any window. Not inlined, to save registers.
 __device__ __noinline__ float pooled_of(const PlaneStageCall& call, const float* from, int p, int q) {
   const PlaneExtent size = call.pool_size;
   const int height = call.fine.height;
@@ -112,7 +112,7 @@ __device__ void open_pooled(const PlaneStageCall& call, int pair, const Lane& la
   }
 }
 
-/// A block takes a pair of images, its warps take planes.
+/// One block per pair of images; its warps process the planes.
 template <int Height, int Width, bool Signed>
 __global__ void __launch_bounds__(32 * packed_warps, 1)
     run_packed(const __grid_constant__ PlaneStageCall call, const PackedStack stack,
@@ -125,7 +125,7 @@ __global__ void __launch_bounds__(32 * packed_warps, 1)
   const int pair = blockIdx.x;
   const auto* first = static_cast<const float*>(call.first) + call.pairs[pair].first * call.record_size;
   const auto* second = static_cast<const float*>(call.second) + call.pairs[pair].second * call.record_size;
-  // Deviations of the first image, then those of the second rotated by every horizontal displacement.
+  // Deviations of the first image, then those of the second, rotated by every horizontal displacement.
   auto* tables = reinterpret_cast<float*>(memory);
   float* rotated = tables + stack.layers * places;
   for (int k = threadIdx.x; k < stack.layers * places; k += blockDim.x) {

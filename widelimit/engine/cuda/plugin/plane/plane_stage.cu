@@ -9,9 +9,9 @@ namespace widelimit::cuda {
 namespace {
 
 constexpr int block_threads = 256;
-constexpr int small_plane = 256;  ///< elements that a warp takes alone
+constexpr int small_plane = 256;  ///< largest number of elements processed by a single warp
 
-/// The order of additions depends on the size of the plane alone.
+/// The order of summation depends only on the size of the plane.
 struct WarpTeam {
   __device__ int rank() const { return threadIdx.x % 32; }
   __device__ int size() const { return 32; }
@@ -44,7 +44,7 @@ struct BlockTeam {
   }
 };
 
-/// `scratch`: memory of the teams where it does not fit into shared memory, else null.
+/// `scratch`: memory of the teams if it does not fit into shared memory, else null.
 template <typename T, typename Team>
 __global__ void __launch_bounds__(block_threads)
     run_planes(const __grid_constant__ PlaneStageCall call, std::int64_t work, int teams, T* scratch) {
@@ -72,7 +72,7 @@ void launch(const PlaneStageCall& call, int teams, const StageMemory& memory, cu
       call, work, teams, fits ? nullptr : static_cast<T*>(memory.data));
 }
 
-/// One thread for each pair; `bad`: the first pair whose value leaves the range.
+/// One thread per pair; `bad`: index of the first pair whose value overflows.
 template <typename T>
 __global__ void write_values(const double* values, const ImagePair* pairs, int count, int row, int col, bool mirrored,
                              T* to, std::int64_t stride, int* bad) {

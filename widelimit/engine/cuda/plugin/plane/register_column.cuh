@@ -8,7 +8,7 @@
 /// The planes of one horizontal displacement of a pair of images.
 namespace widelimit::cuda {
 
-/// Registers allow 16 warps on a multiprocessor: one block, which has all shared memory.
+/// Registers limit a multiprocessor to 16 warps: one block, which can use all shared memory.
 constexpr int warps = 16;
 
 template <auto Value>
@@ -16,15 +16,15 @@ struct As {
   static constexpr auto value = Value;
 };
 
-/// The tables of a pair of images in shared memory, and what the lanes of a warp read of them.
+/// The tables of a pair of images in shared memory.
 struct Tables {
   float4* first;
   float4* second;
-  int resident;  ///< tables of each image that are there at a time
+  int resident;  ///< tables per image in shared memory at a time
 };
 
-/// Starts to copy tables [begin, begin + count) of both images; columns of the second are rotated by dx, so that
-/// vectors stay aligned.
+/// Starts the asynchronous copy of tables [begin, begin + count) of both images; rotates the columns of the second by
+/// dx, so that vector loads stay aligned.
 __device__ inline void load_tables(const RegisterStack& stack, const float* first, const float* second, int begin,
                                    int count, int dx, const Tables& tables) {
   const auto* from = reinterpret_cast<const float4*>(first + begin * plane_places);
@@ -42,7 +42,7 @@ __device__ inline void load_tables(const RegisterStack& stack, const float* firs
   __pipeline_commit();
 }
 
-/// All layers of one plane. `load(k)` brings tables k … for all warps of the block, which come here together.
+/// Runs all layers of one plane. `load(k)` loads tables from k on; all warps of the block call it together.
 template <bool AllSigned, bool Full, Pairing Y, Pairing X, typename Load>
 __device__ __forceinline__ void run_layers(const RegisterStack& stack, const RectifierConstants& constants,
                                            const Tables& tables, const float* trained, int dy, int dx, const Load& load,
@@ -73,9 +73,9 @@ __device__ __forceinline__ void run_layers(const RegisterStack& stack, const Rec
   }
 }
 
-/// A block takes one horizontal displacement of one pair: its warps share the rotated tables, each takes vertical
-/// displacements, the even ones first, so that all run the same instructions. `use(dy, inside, plane)` is called by all
-/// warps together; where not `inside`, the plane is another's.
+/// Processes one horizontal displacement of one pair by a block. Its warps share the rotated tables; each processes
+/// vertical displacements, even ones first, so that all warps execute the same instructions. All warps call
+/// `use(dy, inside, plane)` together; if not `inside`, the plane duplicates that of another warp.
 template <bool AllSigned, bool Full, typename Use>
 __device__ __forceinline__ void run_column(const RegisterStack& stack, const RectifierConstants& constants,
                                            const Tables& tables, const float* x1, const float* x2, int dx,

@@ -7,7 +7,7 @@ namespace widelimit::cuda {
 
 namespace {
 
-/// Displacement 0: a block takes 4 × 4 pairs, one a warp; the tables of their images pass through shared memory.
+/// Displacement 0: a block processes 4 × 4 pairs, one per warp, and streams the image tables through shared memory.
 template <bool AllSigned, Pairing Y, Pairing X>
 __global__ void __launch_bounds__(32 * flat_edge * flat_edge, 1)
     sum_flat(const RegisterStack stack, const RectifierConstants constants, const float* first, const float* second,

@@ -3,15 +3,16 @@
 /// A displacement plane in the registers of one warp.                         [docs/theory/convolution.md]
 ///
 /// The plane of displacement d holds the pairs (p, p + d), p + d modulo the grid, of a grid of at most 32×32 positions:
-/// lane 8g + c holds rows 8g … 8g + 7 and columns 4c … 4c + 3 of Σ and Θ. Windows are summed along columns first, whose
-/// halo comes from lanes ±8, then along rows, whose halo comes from lanes ±1. `links` are 1 between neighbours in both
-/// images and 0 where one of them ends, so that seams cost nothing.
+/// lane 8g + c holds rows 8g … 8g + 7 and columns 4c … 4c + 3 of Σ and Θ. Windows are summed along columns first (halo
+/// from lanes ±8), then along rows (halo from lanes ±1). `links` are 1 between positions that are neighbours in both
+/// images and 0 at image borders, so that seams of the wrapped grid need no branches.
 ///
 /// With the deviations r_p, r'_q after the window, n = r_p r'_q and S = A(Σ), a rectifier of slope s,
-/// b = (1 − s)²/(1 + s²), a = 1 − b, does (all times π, which the scale of images takes)
+/// b = (1 − s)²/(1 + s²), a = 1 − b, computes (times π, which is compensated by the scale of the images)
 ///   t = 1 − |S|/n,  X = arccos|ρ| = √t·P(t),  K = π − bX  (ρ ≥ 0),  πa + bX  (ρ < 0),
 ///   Σ ← S·K + b·n·√t·√(2 − t),  Θ ← (A(Θ) + [trained]S)·K.
-/// t below 2⁻²⁰ is rounding and counts as 0, which keeps equal patches equal: t·2⁻¹⁰⁶ is then denormal, and flushed.
+/// Values of t below 2⁻²⁰ are rounding error and treated as 0, so that equal patches stay equal: t·2⁻¹⁰⁶ is then
+/// denormal and flushed to zero.
 namespace widelimit::cuda {
 
 constexpr int plane_rows = 8;  ///< rows and columns of a lane
@@ -19,7 +20,7 @@ constexpr int plane_cols = 4;
 constexpr int plane_side = 32;
 constexpr int plane_places = plane_side * plane_side;
 
-/// Constants of a rectifier as the registers want them. P has relative error 1.1e-6.
+/// Constants of a rectifier, prescaled for `bend`. P has relative error 1.1e-6.
 struct RectifierConstants {
   float p[6];         ///< b·2⁵³·P
   float one, linear;  ///< π and πa
@@ -49,25 +50,25 @@ __device__ __forceinline__ float reciprocal_of(float x) {
   asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
   return y;
 }
-/// x·y clamped to [0, 1]; 0 for NaN, which 0/0 is where an image has no variance.
+/// Returns x·y clamped to [0, 1]; 0 for NaN, which results from 0/0 if an image has zero variance.
 __device__ __forceinline__ float clamped_product(float x, float y) {
   float z;
   asm("mul.ftz.sat.f32 %0, %1, %2;" : "=f"(z) : "f"(x), "f"(y));
   return z;
 }
 
-/// Σ and Θ of a plane, the part of one lane.
+/// The part of one lane of Σ and Θ of a plane.
 struct RegisterPlane {
   float state[2][plane_rows][plane_cols];
 };
 
-/// Links of a lane above its rows and left of its columns, one more below and right.
+/// Links above the rows and left of the columns of a lane, plus one below and one to the right.
 struct PlaneLinks {
   float above[plane_rows + 1];
   float left[plane_cols + 1];
 };
 
-/// Whether positions k − 1 and k of an axis are neighbours in both images.
+/// Returns 1 if positions k − 1 and k of an axis are neighbours in both images, else 0.
 __device__ __forceinline__ float link_of(int k, int size, int displacement) {
   return k > 0 && k < size && k != size - displacement ? 1.0F : 0.0F;
 }
@@ -83,7 +84,7 @@ __device__ __forceinline__ PlaneLinks links_of(int lane, int height, int width, 
   return links;
 }
 
-/// The activation of one element: S and A(Θ) come in, Σ and Θ go out.
+/// Applies the activation to one element: S and A(Θ) on input, Σ and Θ on output.
 template <bool Signed>
 __device__ __forceinline__ void bend(const RectifierConstants& c, float n, float trained, float& sigma, float& theta) {
   const float s = sigma;
@@ -104,9 +105,9 @@ __device__ __forceinline__ void bend(const RectifierConstants& c, float n, float
   theta = __fmaf_rn(trained, s, theta) * dot;
 }
 
-/// Sums of three neighbours of an axis come in pairs that share the sum of the two between them, x_i + x_{i+1}, where
-/// no seam can be. On 32 rows and columns seams are at even places for even displacements, where pairs
-/// begin at even places, and at odd places for odd ones, where they begin at odd places and the two ends are alone.
+/// Pairing of three-term sums along an axis: two adjacent sums share x_i + x_{i+1} where no seam can lie between i and
+/// i + 1. On 32 rows and columns, seams lie at even positions for even displacements, so pairs begin at even positions;
+/// for odd displacements, pairs begin at odd positions and the two ends are unpaired.
 enum class Pairing { none, even, odd };
 
 __device__ constexpr bool begins_pair(Pairing pairing, int i, int size) {
@@ -114,9 +115,9 @@ __device__ constexpr bool begins_pair(Pairing pairing, int i, int size) {
 }
 __device__ constexpr bool ends_pair(Pairing pairing, int i) { return i > 0 && begins_pair(pairing, i - 1, i + 1); }
 
-/// 3×3 window and rectifier. `first`, `second`: deviations of this lane's columns; row i of the first image at
-/// first + Stride·i, of the second at second + offset(i). `Y`, `X`: how sums along
-/// columns and rows are paired; `First`: Θ is 0.
+/// Applies a 3×3 window and a rectifier. `first`, `second`: deviations of this lane's columns; row i of the first image
+/// is at first + Stride·i, of the second at second + offset(i). `Y`, `X`: pairing of the sums along columns and rows;
+/// `First`: Θ is 0.
 template <bool Signed, Pairing Y, Pairing X, int Stride = 8, bool First = false, typename Offset>
 __device__ __forceinline__ void bend_plane(const RectifierConstants& c, const PlaneLinks& links, const float4* first,
                                            const float4* second, const Offset& offset, float trained,
@@ -215,7 +216,7 @@ __device__ __forceinline__ void scale(float factor, RegisterPlane& plane) {
   }
 }
 
-/// Sum over the whole plane of one array, in every lane: pairs of elements first, in an order of its own.
+/// Returns the sum of one array over the whole plane in every lane, as a tree with a fixed order.
 __device__ __forceinline__ float sum_of(const float (&array)[plane_rows][plane_cols]) {
   float rows[plane_rows];
 #pragma unroll

@@ -7,7 +7,7 @@ namespace {
 static_assert(pooled_side == plane_side / 2);
 constexpr int pooled_plane = pooled_side * pooled_stride;
 
-/// Pooled planes of the coarser grid, displacements modulo it, as they are summed up in shared memory: part, array,
+/// Pooled planes of the coarser grid, displacements modulo the grid, accumulated in shared memory: part, array,
 /// displacement, row.
 struct PooledPlanes {
   float* memory;
@@ -15,7 +15,7 @@ struct PooledPlanes {
   __device__ float* row(int part, int m, int down, int y) const {
     return memory + ((part * 2 + m) * pooled_side + down) * pooled_plane + y * pooled_stride;
   }
-  /// Adds or stores one row of each pair of rows, or the sum of `Both`. `Columns`: the same, 2 for both.
+  /// Stores or adds pooled values: `Rows` selects row 0 or 1 of each pair of rows, or their sum (2); so does `Columns`.
   template <int Rows, int Columns>
   __device__ __forceinline__ void put(const RegisterPlane& plane, int down, bool add) const {
     const int lane = threadIdx.x % 32;
@@ -43,8 +43,8 @@ struct PooledPlanes {
   }
 };
 
-/// An even displacement pairs rows of equal parity, and both rows of a pooled row stay together. An odd one 2D + 1
-/// sends even rows to D and odd rows to D + 1. Columns likewise.
+/// An even displacement pairs rows of equal parity, so both rows of a pooled row contribute to the same pooled
+/// displacement. For an odd one, 2D + 1, even rows contribute to D and odd rows to D + 1. Columns likewise.
 template <bool AllSigned, bool Full>
 __global__ void __launch_bounds__(32 * warps, 1)
     pool_planes(const RegisterStack stack, const RectifierConstants constants, int resident, const float* first,
@@ -61,7 +61,7 @@ __global__ void __launch_bounds__(32 * warps, 1)
       pooled.put<Rows, 1>(plane, down, add);
     }
   };
-  // Without pairs: one body of instructions instead of four, which so few layers do not pay for.
+  // Without pairing: one instantiation of the layer loop instead of four; pairing does not pay off for so few layers.
   run_column<AllSigned, false>(stack, constants, {memory, memory + resident * table_vectors, resident},
                                first + record_place(stack, pair.first), second + record_place(stack, pair.second), dx,
                                [&](int dy, bool inside, const RegisterPlane& plane) {
@@ -75,7 +75,7 @@ __global__ void __launch_bounds__(32 * warps, 1)
                                  if (inside) put(plane, As<1>(), (dy / 2 + 1) % (stack.height / 2), true);
                                });
   __syncthreads();
-  // Constant where the grid is, for the sake of divisions.
+  // Compile-time constants for the full grid, which makes divisions cheap.
   const int height = Full ? pooled_side : stack.height / 2;
   const int width = Full ? pooled_side : stack.width / 2;
   const int rows = (dx % 2 == 0 ? 2 : 4) * height * height;
@@ -89,7 +89,7 @@ __global__ void __launch_bounds__(32 * warps, 1)
   } else {
     const int x = threadIdx.x % pooled_side;
     for (int row = threadIdx.x / pooled_side; row < rows; row += 32 * warps / pooled_side) {
-      const int down = row / height;  // and the array, and the part
+      const int down = row / height;  // also encodes the array and the part
       if (x < width) to[row * width + x] = pooled.row(0, down / height, down % height, row % height)[x];
     }
   }

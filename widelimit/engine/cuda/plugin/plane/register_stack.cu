@@ -31,8 +31,8 @@ __global__ void __launch_bounds__(32 * warps, 1)
   }
 }
 
-/// One block for each image. Deviations are rounded before the next variances are taken from them, so that equal
-/// patches stay equal.
+/// One block per image. Deviations are rounded before the next variances are computed from them, so that equal patches
+/// stay equal.
 __global__ void trace_images(const RegisterStack stack, float* records) {
   __shared__ double variance[plane_places];
   __shared__ double sums[plane_places];

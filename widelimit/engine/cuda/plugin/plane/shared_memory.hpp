@@ -4,7 +4,7 @@
 
 namespace widelimit::cuda {
 
-/// Shared memory of a block, with some left for what is static.
+/// Maximum dynamic shared memory of a block, in bytes; 1 KiB is reserved for static variables.
 inline int most_shared() {
   int device = 0;
   int bytes = 0;
@@ -13,7 +13,7 @@ inline int most_shared() {
   return bytes - 1024;
 }
 
-/// Lets a kernel use this much.
+/// Allows a kernel to use `bytes` of dynamic shared memory.
 template <typename Kernel>
 void allow_shared(Kernel kernel, int bytes) {
   cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel), cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
