@@ -12,30 +12,31 @@
 
 namespace widelimit {
 
-/// How a network is run through.
+/// Options of forward and backward passes.
 struct PassOptions {
-  std::optional<DropoutDraw> dropout = {};  ///< masks of training; without them dropout passes everything on
-  bool input_signal = true;                 ///< backward: whether ∂f/∂x is wanted; a trainer does without
-  /// Backward: whether factors of convolutions are written out. Else they may be images with their windows.
+  std::optional<DropoutDraw> dropout = {};  ///< dropout masks for training; without them dropout is the identity
+  bool input_signal = true;                 ///< backward: whether ∂f/∂x is needed; a trainer does not need it
+  /// Backward: whether factors of convolutions are gathered explicitly. Otherwise they can be images with windows.
   bool seen = true;
-  Progress* progress = nullptr;  ///< asked between two layers, on the calling thread; may stop the pass
+  Progress* progress = nullptr;  ///< polled between layers, on the calling thread; may cancel the pass
 };
 
-/// The activations of one chain of stages: values[k] enters stage k, values.back() leaves the chain. Whatever else the
-/// way back needs (masks, attention weights, maxima) is a function of these and is computed again there.
+/// The activations of one chain of stages: values[k] is the input of stage k, values.back() the output of the chain.
+/// Other quantities of the backward pass (masks, attention weights, maxima) are functions of these and are recomputed.
 template <std::floating_point T>
 struct Trace {
   std::vector<Tensor<T>> values;
-  std::vector<std::vector<Trace>> arms;  ///< per stage: branch and shortcut of a residual, else nothing
-  Tensor<T> windows;                     ///< scratch of convolutions, where an engine has memory of its own
-  AttentionValues<T> attention;          ///< scratch of attention
+  std::vector<std::vector<Trace>> arms;  ///< per stage: branch and shortcut of a residual, otherwise empty
+  Tensor<T> windows;                     ///< scratch buffer of convolutions, on engines with separate memory
+  AttentionValues<T> attention;          ///< scratch buffers of attention
 
   [[nodiscard]] const Tensor<T>& output() const { return values.back(); }
   /// The input of the network, to be filled before the pass.
   [[nodiscard]] Tensor<T>& input();
 };
 
-/// The network's activations on trace.input(), in the memory of the pass before.  O(samples · weights · positions).
+/// Computes the activations for trace.input(), reusing the memory of the previous pass. O(samples · weights ·
+/// positions).
 template <std::floating_point T>
 void forward(const Architecture& architecture, const Parameters<T>& parameters, const PassOptions& options,
              const Engine& engine, Trace<T>& trace);

@@ -13,17 +13,17 @@
 
 namespace widelimit {
 
-/// Number of the format, raised when an older program could no longer read what a newer one writes.
+/// Version of the file format, incremented if older programs cannot read files of newer ones.
 inline constexpr int network_format = 2;
 
-/// What a file says of a network besides.
+/// Metadata of a network file.
 struct NetworkNotes {
-  std::optional<Scaler> scaling;     ///< what new samples go through before the network sees them
-  std::vector<std::string> classes;  ///< names; empty where outputs are numbers
-  DataOrigin origin;                 ///< how the samples were read and split, where that is known
-  bool channels_first = false;       ///< samples came channel by channel in their source
-  std::string record;                ///< settings of the training, JSON text
-  std::string version;               ///< of the program that made it; empty: this one
+  std::optional<Scaler> scaling;     ///< applied to new samples before the network
+  std::vector<std::string> classes;  ///< names; empty for regression
+  DataOrigin origin;                 ///< how the samples were read and split, if known
+  bool channels_first = false;       ///< samples were channels-first in their source
+  std::string record;                ///< training settings, JSON text
+  std::string version;               ///< version of the program that wrote the file; empty: this one
 };
 
 struct SavedNetwork {
@@ -31,22 +31,22 @@ struct SavedNetwork {
   NetworkNotes notes;
 };
 
-/// HDF5: datasets w0, b0, w1, … (float32 or float64, fan_in × fan_out and fan_out × 1), shift, scale, and the attribute
-/// "settings" with network, widths, seed, version and a checksum. w₀ is not stored: it follows from the seed. A
-/// checkpoint has the state of its training as well: velocity0, velocity_b0, …, squares0, squares_b0, …, auxiliary,
-/// auxiliary_velocity, as far as the optimiser keeps them. What format 1 can say is written as format 1. The file
-/// appears complete or not at all. Error{input} for weights that are not finite, Error{resource} where it cannot be
-/// written.
+/// Writes HDF5: datasets w0, b0, w1, … (float32 or float64, fan_in × fan_out and fan_out × 1), shift, scale, and the
+/// attribute "settings" with network, widths, seed, version and a checksum. w₀ is not stored, since it is determined by
+/// the seed. A checkpoint also has the training state: velocity0, velocity_b0, …, squares0, squares_b0, …, auxiliary,
+/// auxiliary_velocity, as used by the optimiser. Networks that format 1 can represent are written as format 1. The
+/// write is atomic. Throws Error{input} for weights that are not finite, Error{resource} if the file cannot be written.
 void save_network(const std::filesystem::path& path, const TrainedNetwork& trained, const NetworkNotes& notes = {});
 
-/// Error{input} where the file is not a trained network, damaged, or of a later format; never half a network.
+/// Throws Error{input} if the file is not a trained network, is damaged, or has a newer format.
 [[nodiscard]] SavedNetwork load_network(const std::filesystem::path& path, const ReadLimits& limits = {},
                                         const Engine& engine = all_processors());
-/// The same of the bytes of a whole file; `source` is for messages.
+/// As load_network, from the bytes of a whole file; `source` is its name in messages.
 [[nodiscard]] SavedNetwork parse_network_file(Bytes bytes, const std::string& source,
                                               const Engine& engine = all_processors());
 
-/// Whether the file says that it is a trained network, whole or damaged. Error{input} where it cannot be read.
+/// Returns whether the file claims to be a trained network, intact or damaged. Throws Error{input} if it cannot be
+/// read.
 [[nodiscard]] bool holds_network(const std::filesystem::path& path);
 
 }  // namespace widelimit

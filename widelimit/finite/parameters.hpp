@@ -12,7 +12,7 @@
 
 namespace widelimit {
 
-/// One matrix and its bias. In the NTK parameterisation of variance 1 at the start; the scales stay outside.
+/// One matrix and its bias. In the NTK parameterisation initial weights have variance 1; scales are applied separately.
 template <std::floating_point T>
 struct Weights {
   Values<T> w;  ///< fan_in × fan_out, row-major
@@ -24,7 +24,7 @@ struct Weights {
   [[nodiscard]] MatrixView<const T> matrix(const WeightSlot& slot) const {
     return {w.data(), slot.fan_in, slot.fan_out, slot.fan_out};
   }
-  /// W in the memory of an engine.
+  /// Returns W in the memory of an engine.
   [[nodiscard]] MatrixView<const T> read(const WeightSlot& slot, const typename Values<T>::Side& side) const {
     return {w.read(side), slot.fan_in, slot.fan_out, slot.fan_out};
   }
@@ -35,7 +35,7 @@ template <std::floating_point T>
 struct Parameters {
   std::vector<Weights<T>> slots;
 
-  /// All numbers to host memory, and none in an engine's.
+  /// Moves all data to host memory and releases the memory of engines.
   void bring_home() {
     for (Weights<T>& slot : slots) {
       slot.w.bring_home();
@@ -43,29 +43,29 @@ struct Parameters {
     }
   }
 };
-/// Parameters whose precision is known at run time.
+/// Parameters of a precision known at run time.
 using AnyParameters = std::variant<Parameters<float>, Parameters<double>>;
 
-/// Weights at initialisation: entry `index` of slot l is a pure function of (seed, l, index), so the same on any
-/// number of threads and in any order.
+/// Draws the initial weights: entry `index` of slot l is a pure function of (seed, l, index), independent of the number
+/// of threads and the order of evaluation.
 template <std::floating_point T>
 [[nodiscard]] Parameters<T> draw_parameters(const Architecture& architecture, std::uint64_t seed,
                                             const Engine& engine = all_processors());
 
-/// As many zeros: a direction to move in, or the velocity of one that rests.
+/// Returns zeros of the same shapes, e.g. for a direction or an initial velocity.
 template <std::floating_point T>
 [[nodiscard]] Parameters<T> zero_parameters(const Architecture& architecture);
 
-/// ‖w − v‖² over all slots, summed in double.
+/// Returns ‖w − v‖² over all slots, summed in double.
 template <std::floating_point T>
 [[nodiscard]] double squared_distance(const Parameters<T>& w, const Parameters<T>& v,
                                       const Engine& engine = all_processors());
 
-/// Number of weights and biases, and of those that are trained.
+/// Return the number of all weights and biases, and of the trained ones.
 [[nodiscard]] Index parameter_count(const Architecture& architecture);
 [[nodiscard]] Index trained_count(const Architecture& architecture);
 
-/// Error{usage} unless these are the parameters of this architecture.
+/// Throws Error{usage} unless the parameters match this architecture.
 template <std::floating_point T>
 void require_match(const Architecture& architecture, const Parameters<T>& parameters);
 

@@ -4,8 +4,8 @@
 
 namespace widelimit {
 
-/// body(sample) for all samples, by the engine's threads where they hold enough values to be worth it. Samples are
-/// independent of each other, so numbers do not depend on the threads.
+/// Calls body(sample) for all samples, on the engine's threads if there are enough values to outweigh the overhead.
+/// Samples are independent, so results do not depend on the number of threads.
 template <typename Body>
 void for_each_sample(Index count, Index values, const Engine& engine, const Body& body) {
   constexpr Index worth_a_team = Index{1} << 18;

@@ -156,8 +156,7 @@ void check_request(const TrainedNetwork& trained, const SampleView& samples, std
   if (trained.linearised) {
     fail(Code::usage,
          "a linearised network has no interval certificate, since it is a kernel machine of its tangent kernel; train "
-         "the "
-         "network itself");
+         "the network itself");
   }
   if (samples.shape != trained.shape && samples.shape.size() != trained.shape.size()) {
     fail(Code::input, "samples of shape {}; the network was trained on {}", to_string(samples.shape),

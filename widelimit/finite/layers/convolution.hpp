@@ -5,21 +5,22 @@
 
 namespace widelimit {
 
-/// Whether the engine works in the memory of the host, where convolutions need no copy of what their windows see.
+/// Returns whether the engine works in host memory, where convolutions need no copy of their windows' inputs.
 [[nodiscard]] bool works_on_host(const Engine& engine);
 
-/// z = w_scale·aW + b_scale·b, a what each window sees. `seen` is scratch for engines with memory of their own.
+/// Computes z = w_scale·aW + b_scale·b, a the input of each window. `seen` is a scratch buffer for engines with
+/// separate memory.
 template <std::floating_point T>
 void convolve(const WeightSlot& slot, const Weights<T>& weights, const Windows& windows, const Tensor<T>& input,
               Tensor<T>& seen, Tensor<T>& output, const Engine& engine);
 
-/// Signal at the input, of shape `in`, from the signal at z.
+/// Computes the signal at the input, of shape `in`, from the signal at z.
 template <std::floating_point T>
 void convolve_signal(const WeightSlot& slot, const Weights<T>& weights, const Windows& windows, const Shape& in,
                      const Tensor<T>& signal, Tensor<T>& seen, Tensor<T>& back, const Engine& engine);
 
-/// to += Σ aᵀ∂f/∂z over samples and positions, fan_in × fan_out, on the host. Sums over a number of groups of samples
-/// that depends on sizes alone are added in their order, so that the numbers do not depend on the threads.
+/// Computes to += Σ aᵀ∂f/∂z over samples and positions, fan_in × fan_out, on the host. Groups of samples, whose number
+/// depends only on sizes, are summed separately and added in order, so results do not depend on the number of threads.
 template <std::floating_point T>
 void add_filter_gradient(const Windows& windows, const Tensor<T>& input, const Tensor<T>& signal, MatrixView<T> to,
                          const Engine& engine);

@@ -8,35 +8,36 @@
 
 namespace widelimit {
 
-/// φ at every value.
+/// Applies φ to every value.
 template <std::floating_point T>
 void activate(const Stage& stage, const Activation& activation, const Tensor<T>& input, Tensor<T>& output,
               const Engine& engine);
-/// signal ∘ φ'(input). A user's φ' is a central difference with step ∛eps·max(1,|x|): relative error about eps^⅔.
+/// Computes signal ∘ φ'(input). φ' of a custom activation is a central difference with step ∛eps·max(1,|x|): relative
+/// error about eps^⅔.
 template <std::floating_point T>
 void activate_signal(const Stage& stage, const Activation& activation, const Tensor<T>& input, const Tensor<T>& signal,
                      Tensor<T>& back, const Engine& engine);
 
-/// Per position: minus the mean over channels, divided by the standard deviation over channels; zero where all
-/// channels are equal.
+/// Layer normalisation per position: subtracts the mean over channels and divides by the standard deviation over
+/// channels; zero if all channels are equal.
 template <std::floating_point T>
 void normalise(const Tensor<T>& input, Tensor<T>& output, const Engine& engine);
-/// The Jacobian is symmetric: the same function takes a signal back and a change forward.
+/// The Jacobian is symmetric: the same function computes vector–Jacobian and Jacobian–vector products.
 template <std::floating_point T>
 void normalise_signal(const Tensor<T>& input, const Tensor<T>& signal, Tensor<T>& back, const Engine& engine);
 
-/// Values times `by`; linear and symmetric, so the signal passes through the same function.
+/// Multiplies values by `by`; linear and symmetric, so the same function applies to the signal.
 template <std::floating_point T>
 void rescale(const Scale& scale, const Tensor<T>& input, Tensor<T>& output, const Engine& engine);
 
-/// Where dropout masks come from: the mask of a value is a pure function of (seed, dropout layer, sample number,
-/// place in the sample).
+/// Source of dropout masks: the mask of a value is a pure function of (seed, dropout layer, sample index, position in
+/// the sample).
 struct DropoutDraw {
   std::uint64_t seed = 0;
-  Index first_sample = 0;  ///< number of the first sample of a batch; a sample keeps its mask in any batch
+  Index first_sample = 0;  ///< index of the first sample of a batch; the mask of a sample does not depend on its batch
 };
-/// Training mode: values kept with probability `rate` and divided by it, the others zero. Its own transpose, so the
-/// signal passes through the same function.
+/// Dropout in training: keeps values with probability `rate` and divides them by it; sets the others to zero.
+/// Self-adjoint, so the same function applies to the signal.
 template <std::floating_point T>
 void drop(const Dropout& dropout, Index layer, const DropoutDraw& draw, const Tensor<T>& input, Tensor<T>& output,
           const Engine& engine);

@@ -7,15 +7,15 @@
 
 namespace widelimit {
 
-/// Average (over the whole window, zeros over the edge included, as the kernel has it), sum, or maximum (of the
-/// places inside). Each channel alone.
+/// Average (over the whole window, including zero padding, as in the kernel), sum, or maximum (over positions inside
+/// the image), per channel.
 template <std::floating_point T>
 void pool(Pooling pooling, const Windows& windows, const Tensor<T>& input, Tensor<T>& output, const Engine& engine);
-/// Signal at the input of a pool; a maximum sends it to the first place that attains it.
+/// Computes the signal at the input; a maximum passes it to the first position that attains it.
 template <std::floating_point T>
 void pool_signal(Pooling pooling, const Windows& windows, const Tensor<T>& input, const Tensor<T>& signal,
                  Tensor<T>& back, const Engine& engine);
-/// Change of the output with a change of the input: for a maximum that of the place that attains it.
+/// Computes the derivative of the output along a change of the input; for a maximum, at the position that attains it.
 template <std::floating_point T>
 void pool_tangent(Pooling pooling, const Windows& windows, const Tensor<T>& input, const Tensor<T>& change,
                   Tensor<T>& output, const Engine& engine);

@@ -11,8 +11,8 @@ namespace widelimit {
 
 /// Global self-attention with 1/d scaling and tied query and key, per sample with rows x_p (positions):
 ///   y = x W_y/√C,  ζ_p = softmax_q(⟨y_p, y_q⟩/d),  v = x W_v/√C,  u = ζ v,  z = u W_o/√h.
-/// All three matrices are trained. In the limit ⟨y_p,y_q⟩/d → Σ(x_p,x_q), so Σ ← ζΣζᵀ; W_v and W_o each add
-/// Σ_new to Θ, and what flows through ζ (the part of W_y, and of x by way of y) vanishes as 1/d.
+/// All three matrices are trained. In the limit ⟨y_p,y_q⟩/d → Σ(x_p,x_q), so Σ ← ζΣζᵀ; W_v and W_o each add Σ_new to Θ,
+/// and contributions through ζ (of W_y, and of x through y) vanish as 1/d.
 template <std::floating_point T>
 struct AttentionValues {
   Tensor<T> y;     ///< N × P × d
@@ -36,20 +36,20 @@ template <std::floating_point T>
 template <std::floating_point T>
 void attend(const AttentionWeights<T>& weights, const Tensor<T>& x, AttentionValues<T>& values, const Engine& engine);
 
-/// Signals at u, y and v (where the gradients of W_y and W_v are read off), from the signal at z.
+/// Signals at u, y and v (from which the gradients of W_y and W_v are computed), given the signal at z.
 template <std::floating_point T>
 struct AttentionSignals {
   Tensor<T> u;
   Tensor<T> y;
   Tensor<T> v;
-  Tensor<T> logits;  ///< of one sample; of all where an engine has memory of its own
+  Tensor<T> logits;  ///< of one sample; of all samples on an engine with separate memory
 };
-/// `x_signal`: the signal at x.
+/// Computes the signals and `x_signal`, the signal at x.
 template <std::floating_point T>
 void attend_signal(const AttentionWeights<T>& weights, const AttentionValues<T>& values, const Tensor<T>& z_signal,
                    AttentionSignals<T>& signals, Tensor<T>& x_signal, const Engine& engine);
 
-/// Change of z with changes of x and of the three matrices.
+/// Computes the derivative of z along changes of x and of the three matrices.
 template <std::floating_point T>
 void attend_tangent(const AttentionWeights<T>& weights, const AttentionWeights<T>& change, const Tensor<T>& x,
                     const Tensor<T>& x_change, const AttentionValues<T>& values, Tensor<T>& z_change,

@@ -9,8 +9,8 @@
 
 namespace widelimit {
 
-/// Activations or signals of `count` samples, N×H×W×C, channels last; a value. Starts at zero. Where an engine has
-/// memory of its own, the numbers are there as long as only its layers ask for them (Values).
+/// Activations or signals of `count` samples, N×H×W×C (channels last), with value semantics; initially zero. On an
+/// engine with separate memory, data stay there as long as only its layers access them (Values).
 template <std::floating_point T>
 class Tensor {
  public:
@@ -20,7 +20,7 @@ class Tensor {
   [[nodiscard]] Index count() const { return count_; }
   [[nodiscard]] const Shape& shape() const { return shape_; }
   [[nodiscard]] Index size() const { return count_ * shape_.size(); }
-  /// Rows of the matrix positions × channels that all samples form one below the other.
+  /// Number of rows of the matrix of all samples stacked, positions × channels each.
   [[nodiscard]] Index rows() const { return count_ * shape_.positions(); }
   [[nodiscard]] T* data() { return values_.data(); }
   [[nodiscard]] const T* data() const { return values_.data(); }
@@ -28,7 +28,7 @@ class Tensor {
   [[nodiscard]] std::span<const T> values() const { return {data(), static_cast<std::size_t>(size())}; }
   [[nodiscard]] T* sample(Index i) { return data() + i * shape_.size(); }
   [[nodiscard]] const T* sample(Index i) const { return data() + i * shape_.size(); }
-  /// As matrices of positions × channels: `count` samples from `first` on, one below the other.
+  /// Returns `count` samples from `first` on as one matrix of stacked positions × channels.
   [[nodiscard]] MatrixView<T> matrix(Index first, Index count) {
     return {sample(first), count * shape_.positions(), shape_.channels, shape_.channels};
   }
@@ -40,21 +40,21 @@ class Tensor {
   [[nodiscard]] T& operator[](Index i) { return data()[i]; }
   [[nodiscard]] const T& operator[](Index i) const { return data()[i]; }
 
-  /// Another size. Memory is kept, so that a step of training as large as the one before allocates nothing; the
-  /// values are to be written before they are read.
+  /// Changes the size. Memory is reused, so that repeated training steps of equal size do not allocate; values are
+  /// undefined until written.
   void resize(Index count, const Shape& shape);
-  void clear();  ///< all values 0
-  /// Size and numbers of `other`, with another shape of equal size.
+  void clear();  ///< sets all values to 0
+  /// Copies the values of `other` and reshapes them to `shape` of equal size.
   void assign(const Tensor& other, const Shape& shape);
   void assign(const Tensor& other) { assign(other, other.shape_); }
   Tensor& operator+=(const Tensor& other);
 
-  /// In the memory of an engine: to be read, to be overwritten, to be changed; all samples as one matrix.
+  /// Access in the memory of an engine, for reading, overwriting or modifying; all samples as one matrix.
   using Side = typename Values<T>::Side;
   [[nodiscard]] MatrixView<const T> read(const Side& side) const { return matrix_of(values_.read(side)); }
   [[nodiscard]] MatrixView<T> write(const Side& side) { return matrix_of(values_.write(side)); }
   [[nodiscard]] MatrixView<T> update(const Side& side) { return matrix_of(values_.update(side)); }
-  /// Whether an engine has the newest numbers.
+  /// Returns whether an engine holds the current data.
   [[nodiscard]] bool on_engine() const { return values_.on_engine(); }
 
  private:
@@ -68,8 +68,8 @@ class Tensor {
   Values<T> values_;
 };
 
-/// Samples as the network reads them; `shape` has as many values as theirs. Error{input} names the sample and the
-/// value that is not finite, in T.
+/// Reads samples as network input; `shape` must have as many values as a sample. Throws Error{input} with the sample
+/// and the index of a value that is not finite in T.
 template <std::floating_point T>
 [[nodiscard]] Tensor<T> read_samples(const SampleView& samples, const Shape& shape);
 

@@ -12,34 +12,36 @@
 
 namespace widelimit {
 
-/// What is kept of the kernels Θ̂_kk(x,x') = ⟨∇f_k(x), ∇f_k(x')⟩ of K outputs.
+/// Which of the kernels Θ̂_kk(x,x') = ⟨∇f_k(x), ∇f_k(x')⟩ of K outputs to compute.
 enum class KernelOutputs : std::uint8_t {
   trace,  ///< their mean over the outputs
-  each,   ///< all of them, that of each class where outputs are classes
+  each,   ///< one kernel per output, i.e. per class for a classifier
 };
-/// "trace", "class". Error{usage} lists the choices.
+/// Parses "trace" or "class". Throws Error{usage} for an unknown name; lists the choices.
 [[nodiscard]] KernelOutputs parse_kernel_outputs(std::string_view text);
 [[nodiscard]] std::string_view to_string(KernelOutputs outputs);
 
 struct OutputKernelOptions {
   KernelOutputs outputs = KernelOutputs::trace;
-  /// 0: exact. Else the gradients are sketched by so many directions r of random signs:
+  /// 0: exact. Otherwise the number S of random sign directions r that sketch the gradients:
   ///   Θ̂_kk ≈ (1/S) Σ_s (J_k r_s)(J_k r_s)ᵀ,   E[r rᵀ] = I,
-  /// one derivative along r for all outputs at once. Without bias; the error falls as S^−½ whatever the number of
+  /// with one derivative along r for all outputs. Unbiased; the error decreases as S^−½, independent of the number of
   /// weights. At least 2.
   Index projections = 0;
-  std::uint64_t seed = 0;  ///< of the signs: sketches by one seed have errors in common, which differences cancel
+  std::uint64_t seed =
+      0;  ///< of the signs: sketches with the same seed have common errors, which cancel in differences
   Progress* progress = nullptr;
 };
 
 struct OutputKernels {
-  std::vector<Matrix<double>> kernels;  ///< n × n: one, or one for each output
-  /// Standard error of a sketch, ‖·‖_F of the errors of all entries relative to ‖Θ̂‖_F; 0 where exact.
+  std::vector<Matrix<double>> kernels;  ///< n × n: one, or one per output
+  /// Standard error of a sketch: ‖·‖_F of the errors of all entries relative to ‖Θ̂‖_F; 0 if exact.
   double relative_error = 0;
 };
 
-/// Exact: K passes back, and the contractions of empirical_ntk.hpp for one output at a time. A sketch takes two forward
-/// passes for each direction, and O(S·n²·K). Dropout is off. Error{resource} where memory ends.
+/// Computes the kernels. Exact: K backward passes, and the contractions of empirical_ntk.hpp for one output at a time.
+/// A sketch costs two forward passes per direction plus O(S·n²·K). Dropout is off. Throws Error{resource} if memory is
+/// insufficient.
 template <std::floating_point T>
 [[nodiscard]] OutputKernels output_kernels(const Architecture& architecture, const Parameters<T>& parameters,
                                            const Tensor<T>& x, const OutputKernelOptions& options,

@@ -9,9 +9,9 @@ namespace widelimit {
 ///
 ///     S(x_i, p_j) = (f(p_j; w + η∇f(x_i)) − f(p_j; w))/η,   samples × points,
 ///
-/// where η stands for the product of rate and residual. It tends to the empirical NTK as η → 0; their relative change
-/// is |S(x, p)|/|S(x, x)|. One pass over all points for each sample. `start`: at the initial weights. Error{usage}
-/// for several outputs, and unless η > 0; Error{numerical} where a step overflows.
+/// where η is the product of rate and residual. It tends to the empirical NTK as η → 0; the relative change is
+/// |S(x, p)|/|S(x, x)|. One pass over all points per sample. `start`: use the initial weights. Throws Error{usage} for
+/// several outputs and unless η > 0; Error{numerical} if a step overflows.
 [[nodiscard]] Matrix<double> step_kernel(const TrainedNetwork& network, bool start, const SampleView& x,
                                          const SampleView& points, double rate, const Engine& engine = all_processors(),
                                          Progress* progress = nullptr);

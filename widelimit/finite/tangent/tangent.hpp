@@ -4,10 +4,10 @@
 
 namespace widelimit {
 
-/// J·v: how the output changes when the trained parameters move in direction `change` (what it holds of frozen slots is
-/// not read), on the samples of `trace`, which is a forward pass with `parameters` and the same options. Stage by stage
-/// as the forward pass, so never a Jacobian. As costly as two forward passes; nothing before the first trained layer
-/// costs any. `result` holds the changes of all activations; what is asked for is its output().
+/// Computes J·v: the derivative of the output along the direction `change` of the trained parameters (values of frozen
+/// slots are ignored), on the samples of `trace`, a forward pass with `parameters` and the same options. Stage by stage
+/// like the forward pass, without a Jacobian. Costs two forward passes; stages before the first trained layer are free.
+/// `result` holds the derivatives of all activations; result.output() is J·v.
 template <std::floating_point T>
 void tangent(const Architecture& architecture, const Parameters<T>& parameters, const Parameters<T>& change,
              const Trace<T>& trace, const PassOptions& options, const Engine& engine, Trace<T>& result);

@@ -7,20 +7,20 @@
 
 namespace widelimit {
 
-/// Random changes of training images that leave their class as it is, drawn anew in every step (He, Zhang, Ren, Sun,
-/// CVPR 2016): a mirror image with probability ½, and the image moved by up to `crop` pixels along each axis, zeros
-/// where it moved away from (padding by `crop` and a random crop of the old size).
+/// Random label-preserving transformations of training images, drawn anew in every step (He, Zhang, Ren, Sun, CVPR
+/// 2016): horizontal flip with probability ½, and translation by up to `crop` pixels along each axis with zero padding
+/// (padding by `crop` and a random crop of the original size).
 struct Augmentation {
   bool flip = false;
   Index crop = 0;
 
   [[nodiscard]] bool any() const { return flip || crop > 0; }
-  /// Error{usage} for a crop below 0.
+  /// Throws Error{usage} if crop < 0.
   void validate() const;
   bool operator==(const Augmentation&) const = default;
 };
 
-/// The images of a batch, changed in place; a pure function of (seed, step, place in the batch).
+/// Transforms the images of a batch in place; a pure function of (seed, step, index in the batch).
 template <std::floating_point T>
 void augment(const Augmentation& how, std::uint64_t seed, Index step, Tensor<T>& batch, const Engine& engine);
 

@@ -7,17 +7,17 @@
 
 namespace widelimit {
 
-/// Which samples each step of training sees: a pure function of (seed, step), so that a network and a kernel machine
-/// trained with one seed see the same batches. Every epoch is a permutation of all samples cut into batches; what is
-/// left over at the end of an epoch is not used in it, so that all batches are equally large.
+/// The samples of each training step: a pure function of (seed, step), so that a network and a kernel machine trained
+/// with the same seed use the same batches. Every epoch is a permutation of all samples cut into batches; an incomplete
+/// last batch is dropped, so that all batches have the same size.
 class Batches {
  public:
-  /// `size` 0 or of all samples: the full batch, in order. Error{usage} where there are fewer samples than `size`.
+  /// `size` 0 or `samples`: the full batch, in order. Throws Error{usage} if there are fewer samples than `size`.
   Batches(Index samples, Index size, std::uint64_t seed);
 
   [[nodiscard]] Index size() const { return size_; }
   [[nodiscard]] bool full() const { return size_ == samples_; }
-  /// Samples of `step`; valid until the next call.  O(samples) where an epoch begins, else O(size).
+  /// Returns the samples of `step`; valid until the next call.  O(samples) at the start of an epoch, otherwise O(size).
   [[nodiscard]] const std::vector<Index>& of(Index step);
 
  private:

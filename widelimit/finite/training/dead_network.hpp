@@ -8,10 +8,10 @@
 
 namespace widelimit {
 
-/// The first layer before the last that gives the same values for all samples, though the samples differ: "all units of
-/// layer 2 (relu) are 0 for every sample". What follows is a constant, and where the layer's slopes are 0 too, as those
-/// of closed ReLUs, no gradient leads out of it: the network is dead. Empty where there is no such layer; at most 512
-/// samples are tried.  One forward pass.                                                  [docs/theory/finite.md]
+/// Returns a description of the first hidden layer with the same values for all samples although the samples differ:
+/// "all units of layer 2 (relu) are 0 for every sample". The rest of the network is then constant, and if the layer's
+/// slopes are 0, as for inactive ReLUs, no gradient passes it: the network is dead. Empty if there is no such layer;
+/// uses at most 512 samples.  One forward pass. [docs/theory/finite.md]
 template <std::floating_point T>
 [[nodiscard]] std::string dead_layer(const Architecture& architecture, const Parameters<T>& parameters,
                                      const Tensor<T>& x, const Engine& engine);

@@ -6,7 +6,7 @@
 
 namespace widelimit {
 
-/// Forwards questions whether to stop a few times a second at most: passes over few samples take microseconds.
+/// Forwards polls for cancellation at a limited rate: passes over few samples take microseconds.
 class RareQuestions final : public Progress {
  public:
   explicit RareQuestions(Progress* listener)
@@ -19,28 +19,28 @@ class RareQuestions final : public Progress {
   std::chrono::steady_clock::time_point next_;
 };
 
-/// A network as a function of its weights on one set of samples after the other: the network itself, or the network
-/// linearised at weights w₀, f(w₀) + J(w₀)(w − w₀). Keeps the memory of its passes.
+/// Evaluates a network as a function of its weights on successive sets of samples: the network itself, or the network
+/// linearised at weights w₀, f(w₀) + J(w₀)(w − w₀). Reuses the memory of its passes.
 template <std::floating_point T>
 class Evaluator {
  public:
-  /// `centre`: w₀ of a linearised network, which must outlive this; null: the network itself. `progress` is asked
-  /// between two layers and may stop a pass.
+  /// `centre`: w₀ of a linearised network, which must outlive this object; null: the network itself. `progress` is
+  /// polled between layers and may cancel a pass.
   Evaluator(const Architecture& architecture, const Parameters<T>* centre, const Engine& engine,
             Progress* progress = nullptr);
   Evaluator(const Evaluator&) = delete;
   Evaluator& operator=(const Evaluator&) = delete;
 
-  /// The samples: rows `rows` of `x`, or all.
+  /// Sets the samples: rows `rows` of `x`, or all if `rows` is empty.
   void set_samples(const Tensor<T>& x, std::span<const Index> rows);
   void set_samples(const Tensor<T>& x, Index first, Index count);
 
-  /// The samples, to be changed before they are looked at.
+  /// The samples, which may be modified before the next evaluation.
   [[nodiscard]] Tensor<T>& samples() { return trace_.input(); }
 
-  /// f(w) on the samples.
+  /// Returns f(w) on the samples.
   const Tensor<T>& outputs(const Parameters<T>& w, const std::optional<DropoutDraw>& dropout = {});
-  /// Factors of the gradient of Σ signal·f at the w of the last outputs(); the signal is written to signal() before.
+  /// Returns the factors of the gradient of Σ signal·f at the w of the last outputs(); signal() must be set before.
   [[nodiscard]] Tensor<T>& signal();
   const Gradient<T>& gradient(const Parameters<T>& w);
 
@@ -52,13 +52,13 @@ class Evaluator {
   PassOptions pass_;
   Trace<T> trace_;
   Gradient<T> gradient_;
-  bool fresh_ = true;         ///< the trace of a linearised network belongs to these samples
+  bool fresh_ = true;         ///< whether the trace of a linearised network is up to date with the samples
   Parameters<T> difference_;  ///< w − w₀
   Trace<T> changes_;
   Tensor<T> sum_;
 };
 
-/// to ← w − v.
+/// Computes to = w − v.
 template <std::floating_point T>
 void subtract(const Parameters<T>& w, const Parameters<T>& v, Parameters<T>& to, const Engine& engine);
 

@@ -10,29 +10,29 @@ namespace widelimit {
 
 enum class ScheduleKind : std::uint8_t {
   constant,
-  step,    ///< times `drop` at each of the milestones
+  step,    ///< multiplied by `drop` at each milestone
   cosine,  ///< from 1 to `last` along half a cosine (Loshchilov and Hutter, ICLR 2017)
 };
-/// "constant", "step", "cosine".
+/// Returns "constant", "step" or "cosine".
 [[nodiscard]] std::string_view to_string(ScheduleKind kind);
-/// Error{usage} lists the choices.
+/// Throws Error{usage} for an unknown name; lists the choices.
 [[nodiscard]] ScheduleKind parse_learning_schedule(std::string_view text);
 
-/// The learning rate along a training, as a share of the rate that was asked for. Places are shares of all steps, so
-/// that a schedule means the same for any number of them.
+/// Learning rate schedule as a factor of the base rate. Positions are fractions of all steps, so that a schedule does
+/// not depend on their number.
 struct LearningSchedule {
   ScheduleKind kind = ScheduleKind::constant;
-  double warmup = 0;  ///< share of the steps in which the rate rises linearly; the rest of the schedule follows them
-  std::vector<double> milestones = {0.5, 0.75};  ///< step: shares of all steps, rising
-  double drop = 0.1;                             ///< step
-  double last = 0;                               ///< cosine: the share of the rate that is left at the end
+  double warmup = 0;  ///< fraction of the steps with linear warmup; the schedule applies after them
+  std::vector<double> milestones = {0.5, 0.75};  ///< step: fractions of all steps, ascending
+  double drop = 0.1;                             ///< step: factor at each milestone
+  double last = 0;                               ///< cosine: final factor
 
-  /// Error{usage} names what is wrong.
+  /// Throws Error{usage} for an invalid value.
   void validate() const;
-  /// Whether every step has the rate that was asked for.
+  /// Returns whether every step uses the base rate.
   [[nodiscard]] bool constant() const { return kind == ScheduleKind::constant && warmup == 0; }
-  /// What step `step` of `total` multiplies the rate by, in (0, 1] but for `last` = 0. With W = ⌈warmup·total⌉ it is
-  /// (step + 1)/W before step W; cosine is last + (1 − last)·(1 + cos(π(step − W)/(total − W)))/2 from there on.
+  /// Returns the factor of the rate in step `step` of `total`, in (0, 1] except for `last` = 0. With W = ⌈warmup·total⌉
+  /// it is (step + 1)/W before step W; from there on cosine is last + (1 − last)·(1 + cos(π(step − W)/(total − W)))/2.
   [[nodiscard]] double share(Index step, Index total) const;
   bool operator==(const LearningSchedule&) const = default;
 };

@@ -5,21 +5,21 @@
 
 namespace widelimit {
 
-/// What a loss is to learn of samples: ±1 or one output a class, or the numbers themselves. Error{input} where they
-/// have neither.
+/// Returns the training targets of samples: ±1, one output per class, or regression targets. Throws Error{input} if the
+/// data have neither labels nor targets.
 [[nodiscard]] Matrix<double> training_targets(const Dataset& data, const std::vector<std::string>& classes,
                                               const Loss& loss);
 
-/// The same of both parts of loaded data.
+/// Targets of the training and test part of loaded data.
 struct NetworkTargets {
   Matrix<double> train;
-  Matrix<double> test;  ///< no rows where test samples are unlabelled or absent
+  Matrix<double> test;  ///< no rows if test samples are unlabelled or absent
 
-  /// Samples and targets together; borrows from both.
+  /// Returns samples and targets together; borrows from both.
   [[nodiscard]] TrainData with(const TrainTest& data) const;
 };
 
-/// Error{input} where the training samples have no labels.
+/// Throws Error{input} if the training samples have no labels.
 [[nodiscard]] NetworkTargets network_targets(const TrainTest& data, const Loss& loss);
 
 }  // namespace widelimit

@@ -16,36 +16,36 @@
 
 namespace widelimit {
 
-/// Seeds of the dropout masks of each step, away from the streams of weights and batches.
+/// Stream of the seeds of each step's dropout masks, disjoint from the streams of weights and batches.
 inline constexpr std::uint64_t dropout_seed_stream = (std::uint64_t{1} << 49) + 1;
 
-/// The state of a training: what `train` makes, runs and takes apart.
+/// The state of a training run by `train`.
 template <std::floating_point T>
 class Trainer {
  public:
   Trainer(const Architecture& architecture, const TrainData& data, const TrainOptions& options, const Engine& engine);
 
-  /// `trained`: what checkpoints show, without its weights.
+  /// `trained`: passed to checkpoints, without its weights.
   void descend(TrainedNetwork& trained);
   void flow();
 
-  /// Hands over what was reached.
+  /// Moves the results to `trained`.
   void finish(TrainedNetwork& trained);
 
  private:
   void take_steps(TrainedNetwork& trained);
-  /// No step was taken yet.
+  /// Returns whether no step was taken yet.
   [[nodiscard]] bool at_start() const { return summary_.steps == options_.initial_step; }
-  /// Outputs z and slopes of the samples the evaluator looks at.
+  /// Outputs z and slopes of the evaluator's current samples.
   struct Look {
     Matrix<double> outputs;
     Matrix<double> slopes;
-    double loss = 0;  ///< with auxiliary terms
+    double loss = 0;  ///< including auxiliary terms
   };
 
   void look(std::span<const Index> batch, const std::optional<DropoutDraw>& dropout);
   void observe(std::span<const Index> batch, double rate) const;
-  /// Gradient at the samples looked at, and a step by it.
+  /// Computes the gradient at the current samples and takes a step.
   void step(std::span<const Index> batch, double rate);
   [[nodiscard]] std::uint64_t samples_checksum() const;
   void hand_over(TrainedNetwork& trained, bool with_state);
@@ -59,23 +59,23 @@ class Trainer {
   Matrix<double> evaluate(const Tensor<T>& x, const std::vector<double>& base);
   double loss_of(const Matrix<double>& outputs, MatrixView<const double> targets) const;
   [[nodiscard]] RateProblem rate_problem() const;
-  /// The learning rate of a training that is given none.
+  /// Returns the default learning rate.
   [[nodiscard]] double own_rate() const;
-  /// Whether to stop: notes the ending where outputs or loss left all bounds.
+  /// Returns whether to stop; sets the ending if outputs or loss are not finite or too large.
   bool diverged();
-  /// The same where no gradient tells the samples apart any more, by the last record.
+  /// Returns whether to stop because no gradient separates the samples any more, according to the last record.
   bool died(bool last);
   void judge_end();
-  /// Whether f is the same at all training samples, of outputs from which f₀ is subtracted where centred.
+  /// Returns whether f is the same at all training samples; `outputs` have f₀ subtracted if centred.
   [[nodiscard]] bool constant_outputs(const Matrix<double>& outputs) const;
   [[nodiscard]] bool targets_differ() const;
-  /// "a smaller learning rate, about 0.1 at most".
+  /// Returns e.g. "a smaller learning rate, about 0.1 at most".
   [[nodiscard]] std::string rate_advice() const;
-  /// Outputs that one record keeps.
+  /// Number of outputs per record.
   [[nodiscard]] Index recorded_numbers() const;
   void save_state();
   void restore_state();
-  /// w ← (w_before + w)/2, and the same of the auxiliary terms.
+  /// w ← (w_before + w)/2, and likewise for the auxiliary variables.
   void average_with_state();
 
   const Architecture& architecture_;
@@ -89,21 +89,21 @@ class Trainer {
   Tensor<T> test_;
   Parameters<T> start_;
   Parameters<T> w_;
-  Parameters<T> velocity_;  ///< with momentum, and of Adam
-  Parameters<T> squares_;   ///< of Adam
-  Parameters<T> before_;    ///< flow: where a step began
+  Parameters<T> velocity_;  ///< for momentum and Adam
+  Parameters<T> squares_;   ///< for Adam
+  Parameters<T> before_;    ///< flow: state at the start of a step
   Evaluator<T> evaluator_;
-  Evaluator<T> onlooker_;     ///< for samples that the step does not see
+  Evaluator<T> onlooker_;     ///< for samples outside the step
   std::vector<double> base_;  ///< f₀, n × outputs, zero unless centred
   std::vector<double> test_base_;
-  std::vector<double> aux_;  ///< b, n × outputs, under `aux`
+  std::vector<double> aux_;  ///< b, n × outputs, for `aux`
   std::vector<double> aux_before_;
   std::vector<double> aux_velocity_;
   std::vector<Index> all_;
-  std::vector<double> shifted_;  ///< outputs of one sample with their auxiliary terms
+  std::vector<double> shifted_;  ///< outputs of one sample including auxiliary terms
   Values<T> scratch_;
   Look look_;
-  bool constant_ = false;  ///< f is the same at all training samples, at the last record
+  bool constant_ = false;  ///< whether f is the same at all training samples, at the last record
   double first_loss_ = 0;
   double first_objective_ = 0;
   TrainingRecord record_;
