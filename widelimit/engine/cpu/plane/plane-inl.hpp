@@ -1,5 +1,5 @@
-// Window sums over rows of planes, for the files that need them. Included once for each target by Highway's
-// foreach_target, hence no #pragma once; the guard is Highway's own idiom.
+// Window sums over rows of planes, shared by several files. Included once per target by Highway's foreach_target, hence
+// no #pragma once; the guard is Highway's own idiom.
 #if defined(WIDELIMIT_CPU_PLANE_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef WIDELIMIT_CPU_PLANE_INL
 #undef WIDELIMIT_CPU_PLANE_INL
@@ -18,11 +18,11 @@ namespace widelimit::cpu::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// Vectors never run over more than the 16 lanes of an element.
+/// Vectors are capped at the 16 lanes of an element.
 template <typename T>
 using LaneTag = hn::CappedTag<T, static_cast<std::size_t>(plane_lanes)>;
 
-/// Row-side value of lane k.
+/// Loads the row-side value of lane k.
 template <bool Varies, class D, typename T>
 HWY_INLINE hn::Vec<D> row_value(D d, const T* row, Index k) {
   if constexpr (Varies) {
@@ -32,7 +32,7 @@ HWY_INLINE hn::Vec<D> row_value(D d, const T* row, Index k) {
   }
 }
 
-/// to[j] = Σ_a from[stride·j − offset + a] along one row.
+/// Computes to[j] = Σ_a from[stride·j − offset + a] along one row.
 template <typename T>
 void window_along(const PlaneWindow& window, Index cols, const T* from, T* to) {
   const LaneTag<T> d;
@@ -43,7 +43,7 @@ void window_along(const PlaneWindow& window, Index cols, const T* from, T* to) {
       auto left = hn::Zero(d);
       auto here = hn::LoadU(d, from + v);
       Index x = 0;
-      // Two outputs share the sum of the two elements between them.
+      // Two outputs share the sum of the two middle elements.
       for (; x + 2 < cols; x += 2) {
         const auto right = hn::LoadU(d, from + (x + 1) * plane_lanes + v);
         const auto after = hn::LoadU(d, from + (x + 2) * plane_lanes + v);
@@ -77,14 +77,14 @@ void window_along(const PlaneWindow& window, Index cols, const T* from, T* to) {
   }
 }
 
-/// The three rows whose sum is the window sum of a row, array k of each `stride` further on.
+/// The three rows whose sum is the window sum of a row; array k is k strides further on.
 template <typename T>
 struct RowSum {
   const T* rows[3];
   Index stride[3];
 };
 
-/// Sums along rows, kept for as long as some window below needs them.
+/// Sums along rows, kept in a ring buffer as long as a window needs them.
 template <typename T>
 class RollingRows {
  public:
@@ -97,7 +97,7 @@ class RollingRows {
     next_ = -window.offset.height;
   }
 
-  /// Rows are asked for in order.
+  /// Returns the window sum of row j; rows must be requested in ascending order.
   RowSum<T> row(Index j) {
     if (!window_.moves()) {
       return {{from_.data + j * row_, zero_, zero_}, {from_.stride, row_, row_}};
@@ -118,7 +118,7 @@ class RollingRows {
 
  private:
   [[nodiscard]] bool inside(Index i) const { return window_.wraps || (i >= 0 && i < window_.rows_before); }
-  /// Memory of element a of the present window.
+  /// Returns the memory of row a of the current window.
   [[nodiscard]] T* slot(Index a) const {
     const Index at = first_slot_ + a;
     return memory_ + (at < window_.size.height ? at : at - window_.size.height) * row_ * from_.arrays();
@@ -154,7 +154,7 @@ class RollingRows {
   Index first_slot_ = 0;
 };
 
-/// f(rect, row of the rect, first element of that row in the plane) for every seamless row segment.
+/// Calls f(rect, row of the rect, first element of that row in the plane) for every contiguous row segment.
 template <class F>
 HWY_INLINE void each_segment(const Plane& plane, const F& f) {
   for (const PlaneRect& rect : plane.rects()) {
@@ -162,7 +162,7 @@ HWY_INLINE void each_segment(const Plane& plane, const F& f) {
   }
 }
 
-/// Positions of row y of a part in both images.
+/// Positions of row y of a rect in the two images.
 HWY_INLINE Index first_position(const Plane& plane, const PlaneRect& rect, Index y) {
   return (rect.first_y + y) * plane.grid_width + rect.first_x;
 }

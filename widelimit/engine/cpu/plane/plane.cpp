@@ -7,7 +7,7 @@ namespace widelimit::cpu {
 
 namespace {
 
-/// Runs of one axis without a seam: element `begin` pairs position `first` with position `second`.
+/// A contiguous range of one axis: element `begin` pairs position `first` with position `second`.
 struct Run {
   Index begin, length, first, second;
 };

@@ -1,7 +1,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "widelimit/engine/cpu/plane/plane_pass.cpp"
 #include <hwy/foreach_target.h>
-// foreach_target includes this file once for each instruction set; plane-inl.hpp must follow it.
+// foreach_target includes this file once per instruction set; plane-inl.hpp must follow it.
 #include "widelimit/engine/cpu/plane/plane-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();

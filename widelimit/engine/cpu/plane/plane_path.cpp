@@ -22,7 +22,7 @@ struct Move {
   Index to, from;
 };
 
-/// place → from(place) for every number of every array.
+/// Permutes the places of every array: place → from(place).
 template <typename T, typename From>
 void rearrange(const GroupTrace<T>& group, const From& from, GroupTrace<T>& to) {
   const auto fill = [&](const Matrix<T>& source, Matrix<T>& result) {
@@ -33,7 +33,7 @@ void rearrange(const GroupTrace<T>& group, const From& from, GroupTrace<T>& to) 
     for (Index f = 0; f < source.rows(); ++f) {
       const T* in = source.data() + f * source.cols();
       T* out = result.data() + f * source.cols();
-      for (Index block = 0; block < places; block += plane_lanes) {  // a block stays in the first-level cache
+      for (Index block = 0; block < places; block += plane_lanes) {  // a block fits in the first-level cache
         const Index end = std::min(places, block + plane_lanes);
         for (Index l = 0; l < plane_lanes; ++l) {
           for (Index p = block; p < end; ++p) {
@@ -64,7 +64,7 @@ void rearrange(const GroupTrace<T>& group, const From& from, GroupTrace<T>& to) 
   }
 }
 
-/// The same numbers, image by image: place p of lane l at lP + p.
+/// Converts to image-major layout: place p of lane l at lP + p.
 template <typename T>
 void image_by_image(const GroupTrace<T>& group, GroupTrace<T>& to) {
   rearrange(
@@ -75,7 +75,7 @@ void image_by_image(const GroupTrace<T>& group, GroupTrace<T>& to) {
       to);
 }
 
-/// Lane l holds image (l + shift) mod `count`.
+/// Rotates the lanes: lane l holds image (l + shift) mod `count`.
 template <typename T>
 void rotated(const GroupTrace<T>& group, Index shift, Index count, GroupTrace<T>& to) {
   std::array<Index, static_cast<std::size_t>(plane_lanes)> source{};
@@ -114,13 +114,13 @@ struct PlaneLoaded final : CpuLoaded {
   std::vector<GroupTrace<T>> groups;
   Index images = 0;
   [[nodiscard]] Index count() const override { return images; }
-  /// Images that group g really holds.
+  /// Returns the number of images in group g without padding.
   [[nodiscard]] Index size(Index g) const { return std::min(plane_lanes, images - g * plane_lanes); }
   [[nodiscard]] const GroupTrace<T>& group(Index g) const { return groups[static_cast<std::size_t>(g)]; }
 
  private:
   mutable std::once_flag made_;
-  mutable Matrix<double> values_;  ///< of each image with itself
+  mutable Matrix<double> values_;  ///< each image with itself
 };
 
 template <typename T>
@@ -128,7 +128,7 @@ const PlaneLoaded<T>& planes_of(const Loaded& x) {
   return dynamic_cast<const PlaneLoaded<T>&>(x);
 }
 
-/// Groups that a range of images touches.
+/// Returns the groups that intersect a range of images.
 Range groups_of(Range images) { return {images.begin / plane_lanes, (images.end + plane_lanes - 1) / plane_lanes}; }
 Range overlap(Range images, Index group) {
   return {std::max(images.begin, group * plane_lanes), std::min(images.end, (group + 1) * plane_lanes)};
@@ -142,7 +142,7 @@ void each_output(const Step& emit, const PlaneBatch<T>& batch, const PlaneRunner
       const auto row = static_cast<std::size_t>(batch.row.varies ? l : batch.row.lane);
       const double r = batch.row.trace->scale[row];
       const double r_col = batch.col->scale[static_cast<std::size_t>(l)];
-      // Smaller factor first: r r' may leave the range that the product with the value is in.
+      // Multiplies by the smaller factor first: r r' may overflow although the product with the value does not.
       put(slot, l, static_cast<double>(values[l]) * std::min(r, r_col) * std::max(r, r_col));
     }
   };
@@ -150,7 +150,7 @@ void each_output(const Step& emit, const PlaneBatch<T>& batch, const PlaneRunner
   for (Index m = 0; m < emit.ntk_count; ++m) write(emit.ntk_slot + m, runner.result(1 + m));
 }
 
-/// One tile: runs batches and puts their outputs in place.
+/// Runs the batches of one tile and stores their outputs.
 template <typename T, typename Out>
 class TileWriter {
  public:
@@ -158,7 +158,7 @@ class TileWriter {
              std::span<const MatrixView<Out>> outputs)
       : a_(a), b_(b), rows_(rows), cols_(cols), outputs_(outputs), runner_(a.program, input_channels) {}
 
-  /// Two groups, in the order that takes fewer batches.
+  /// Runs two groups in the order that takes fewer batches.
   void group_by_group(Index g, Index h, bool mirrored) {
     const Range rows = overlap(rows_, g);
     const Range cols = overlap(cols_, h);
@@ -172,7 +172,7 @@ class TileWriter {
     images_by_group(images_, rows, h, false, mirrored);
   }
 
-  /// A group with itself: lane l holds image l and image l + shift, for all shifts up to half the group.
+  /// A group paired with itself: lane l holds images l and l + shift, for all shifts up to half the group.
   void group_by_itself(Index g) {
     const Index size = a_.size(g);
     for (Index shift = 0; shift <= size / 2; ++shift) {
@@ -190,7 +190,7 @@ class TileWriter {
   }
 
  private:
-  /// Images of one set against group g of the other. `swapped`: they are of the second set.
+  /// Images of one set against group g of the other. `swapped`: the images belong to the second set.
   void images_by_group(const GroupTrace<T>& images, Range range, Index g, bool swapped, bool mirrored) {
     const PlaneLoaded<T>& lanes = swapped ? a_ : b_;
     for (Index i = range.begin; i < range.end; ++i) {
@@ -218,7 +218,7 @@ class TileWriter {
   std::span<const MatrixView<Out>> outputs_;
   PlaneRunner<T> runner_;
   GroupTrace<T> images_, turned_;  ///< row sides
-  Index held_ = -1;                ///< the group in images_
+  Index held_ = -1;                ///< index of the group in images_
 };
 
 template <typename T>
@@ -251,7 +251,7 @@ void plane_tile(const Recipe& recipe, const Loaded& x1, Range rows, const Loaded
   const Range row_groups = groups_of(rows);
   const Range col_groups = groups_of(cols);
   const bool square = &a == &b && rows.begin == cols.begin && rows.end == cols.end;
-  // Turning the numbers of a group costs about as much as a few planes.
+  // Rotating a group costs about as much as a few planes.
   const PlaneStage& stage = a.program.stages.front();
   const bool pays = stage.dy.size() * stage.dx.size() > 16;
   for (Index g = row_groups.begin; g < row_groups.end; ++g) {
@@ -263,7 +263,7 @@ void plane_tile(const Recipe& recipe, const Loaded& x1, Range rows, const Loaded
   }
 }
 
-/// Computed when first asked for, and kept: a rectangle of pairs needs none of it.
+/// Computed lazily and cached, since off-diagonal tiles do not need it.
 template <typename T>
 void PlaneLoaded<T>::diagonal(const Recipe& recipe, int threads, MatrixView<double> outputs,
                               const std::function<void(Index)>& after) const {
@@ -307,7 +307,7 @@ class PlanePath final : public Path {
       : recipe_(recipe), precision_(precision), program_(std::move(program)) {}
 
   [[nodiscard]] std::string route() const override {
-    // Planes of a pair of images, each counted once however many steps it goes through.
+    // Number of planes per pair of images, counted once per stage.
     Index count = 0;
     for (const PlaneStage& stage : program_.stages) {
       if (stage.begin.positions() > 1) count += static_cast<Index>(stage.dy.size() * stage.dx.size());
@@ -331,7 +331,7 @@ class PlanePath final : public Path {
     }
     return group / usize(plane_lanes) + 1;
   }
-  /// 16 pairs at a time; equal positions alone are so little work that tiles are larger.
+  /// 16 pairs at a time; tiles are larger for equal positions only, since these take little work.
   [[nodiscard]] Index tile_edge() const override { return recipe_.all_pairs ? 16 : 64; }
 
  private:

@@ -10,7 +10,7 @@ namespace widelimit::cpu {
 
 namespace {
 
-constexpr double largest_spill = 2.0 * (1 << 30);  ///< bytes between two stages
+constexpr double largest_spill = 2.0 * (1 << 30);  ///< maximum bytes between two stages
 
 bool is_total(const Step& step) {
   return step.op == Op::flatten || (step.op == Op::pool && step.after == Grid{} && step.size == step.before &&
@@ -29,7 +29,7 @@ bool strides_divide(const Step& step) {
   return step.before.height % step.strides.height == 0 && step.before.width % step.strides.width == 0;
 }
 
-/// Cuts the steps into stages and fuses window, layer and rectifier.
+/// Splits the steps into stages and fuses window, layer and rectifier.
 class Cutting {
  public:
   explicit Cutting(PlaneProgram& program) : program_(program) {}
@@ -74,7 +74,7 @@ class Cutting {
   void stop(const std::string& why) {
     if (program_.obstacle.empty()) program_.obstacle = why;
   }
-  /// Windows and layers that no rectifier takes along.
+  /// Pushes pending windows and layers that are not fused with a rectifier.
   void release() {
     for (const Step& step : pending_) push({.main = step});
     pending_.clear();
@@ -124,7 +124,7 @@ class Cutting {
   int depth_ = 1;
 };
 
-/// Wrapped planes where windows are circular; then every window must be.
+/// Uses wrapped planes for circular windows; then all windows of the stage must be circular.
 void choose_wrapping(PlaneProgram& program) {
   for (PlaneStage& stage : program.stages) {
     bool open = false;
@@ -141,7 +141,7 @@ void choose_wrapping(PlaneProgram& program) {
   }
 }
 
-/// Displacements at each operation over those at the end: products of the strides that follow.
+/// Computes displacements at each operation relative to the end: products of the strides that follow.
 void find_strides(PlaneProgram& program) {
   for (PlaneStage& stage : program.stages) {
     std::vector<Grid> stack{Grid{}};
@@ -166,7 +166,7 @@ void find_strides(PlaneProgram& program) {
   }
 }
 
-/// Follows what is known of Σ: sign, and whether it still is a sum over input channels.
+/// Propagates the sign of Σ and whether it is still a sum over input channels.
 void find_signs(PlaneProgram& program, const Recipe& recipe) {
   struct Known {
     bool nonnegative;
@@ -192,7 +192,7 @@ void find_signs(PlaneProgram& program, const Recipe& recipe) {
   }
 }
 
-/// Displacements of one axis, −(n−1) … n−1, as flags.
+/// Flags for the displacements of one axis, −(n−1) … n−1.
 using Needed = std::vector<char>;
 
 std::vector<Index> listed(const Needed& needed, Index n, bool wraps) {
@@ -205,7 +205,8 @@ std::vector<Index> listed(const Needed& needed, Index n, bool wraps) {
   return result;
 }
 
-/// Those of the fine grid that pooling reads for displacements `coarse`·stride_begin of the coarse one.
+/// Returns the displacements of the fine grid that pooling reads for displacements `coarse`·stride_begin of the coarse
+/// grid.
 Needed pooled_from(const std::vector<Index>& coarse, Index step, Index n, Index size, Index stride) {
   Needed needed(static_cast<std::size_t>(2 * n - 1), 0);
   for (const Index d : coarse) {
@@ -216,7 +217,7 @@ Needed pooled_from(const std::vector<Index>& coarse, Index step, Index n, Index 
   return needed;
 }
 
-/// Unwrapped displacements that a wrapped one stands for.
+/// Returns the unwrapped displacements represented by wrapped ones.
 std::vector<Index> unwrapped(const std::vector<Index>& list, Index n, bool wraps) {
   std::vector<Index> result = list;
   for (const Index d : list) {
@@ -225,7 +226,7 @@ std::vector<Index> unwrapped(const std::vector<Index>& list, Index n, bool wraps
   return result;
 }
 
-/// From the end backwards: planes that are not needed are never computed.
+/// Proceeds backwards from the end, so that unused planes are never computed.
 void find_displacements(PlaneProgram& program) {
   bool variance = false;
   for (std::size_t s = program.stages.size(); s-- > 0;) {

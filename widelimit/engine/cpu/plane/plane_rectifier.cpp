@@ -1,7 +1,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "widelimit/engine/cpu/plane/plane_rectifier.cpp"
 #include <hwy/foreach_target.h>
-// foreach_target includes this file once for each instruction set; the -inl headers must follow it.
+// foreach_target includes this file once per instruction set; the -inl headers must follow it.
 #include "widelimit/engine/cpu/plane/plane-inl.hpp"
 #include "widelimit/engine/cpu/vector/strip-inl.hpp"
 
@@ -13,8 +13,7 @@ namespace widelimit::cpu::HWY_NAMESPACE {
 /// Polynomials and constants of one pass. With t = 1 − |ρ| and w = √t·t·Q(t)/π:
 ///   ρ ≥ 0:  aρ + bκ₁ = 1 − t(1 − √t·Q),    a + bκ₀ = 1 − √t·P
 ///   ρ < 0:  aρ + bκ₁ = −a + t(a + √t·Q),   a + bκ₀ = a + √t·P
-/// where P, Q are those of arccos_polynomials.hpp times b/π; h multiplies P, 1 and a where it is the same for all
-/// lanes.
+/// where P, Q are those of arccos_polynomials.hpp times b/π; h multiplies P, 1 and a if it is the same for all lanes.
 template <typename T>
 struct Bend {
   static constexpr std::size_t p_size = std::size(PlanePolynomials<T>::p);
@@ -24,7 +23,7 @@ struct Bend {
   T linear;
   T dot_one;
   T dot_linear;
-  T limit;  ///< |ρ| from here on is 1
+  T limit;  ///< |ρ| from here on counts as 1
 
   Bend(const RectifierPass<T>& pass, T h) {
     const T scale = pass.bend * std::numbers::inv_pi_v<T>;
@@ -37,7 +36,7 @@ struct Bend {
   }
 };
 
-/// One seamless segment of a row.
+/// One contiguous segment of a row.
 template <typename T>
 struct Segment {
   RowSum<T> sum;        ///< at the first element
@@ -49,7 +48,7 @@ struct Segment {
   Index channels;
 };
 
-/// κ₁ and h·κ₀ of one vector, by their generalisations a + bκ.
+/// a + bκ for κ₁ and h·κ₀ of one vector.
 template <class V>
 struct Bent {
   V value;
@@ -111,7 +110,7 @@ HWY_INLINE void bend_segment(const Bend<T>& bend, const RectifierPass<T>& pass, 
   }
 }
 
-/// The rows that a 3×3 window reads in one row of a plane; what lies outside is zero.
+/// The rows that a 3×3 window reads for one row of a plane; rows outside are zero.
 template <typename T>
 struct Rows {
   const T* above;
@@ -129,8 +128,8 @@ struct Rows {
   }
 };
 
-/// The case that most time goes to: 3×3 windows, stride 1, one tangent. Columns are summed first and slide through
-/// registers along the row, so no sums are stored; `to` must not be `from`.
+/// Fast path for the most common case: 3×3 windows, stride 1, one tangent. Columns are summed first and kept in
+/// registers along the row, so no sums are stored; `to` must not alias `from`.
 template <bool Varies, bool Signed, bool Plain, typename T>
 void bend_squares(const RectifierPass<T>& pass, const Plane& plane, const PlaneState<T>& from, const PlaneState<T>& to,
                   T* scratch) {
@@ -185,7 +184,7 @@ void bend_plane(const RectifierPass<T>& pass, const Plane& plane, const PlaneSta
   const Bend<T> bend(pass, Plain ? pass.theta_scale : T(1));
   RollingRows<T> rolling(pass.window, plane, from, scratch);
   const Index row_step = Varies ? plane_lanes : 1;
-  std::size_t first = 0;  // parts come row by row: those that hold row y are neighbours
+  std::size_t first = 0;  // parts are ordered by row, so those that contain row y are adjacent
   for (Index y = 0; y < plane.rows; ++y) {
     const RowSum<T> sum = rolling.row(y);
     while (y >= plane.parts[first].row + plane.parts[first].rows) ++first;
@@ -207,7 +206,7 @@ void bend_plane(const RectifierPass<T>& pass, const Plane& plane, const PlaneSta
   }
 }
 
-/// The variants that matter for speed; where lanes have their own row image, which is rare, one does for all.
+/// Dispatches to the variants that matter for speed; the rare case of varying row images has a single variant.
 template <typename T>
 void bend_squares_of(const RectifierPass<T>& pass, const Plane& plane, const PlaneState<T>& from,
                      const PlaneState<T>& to, T* scratch) {

@@ -10,8 +10,8 @@ namespace widelimit::cpu {
 
 namespace {
 
-/// 1 − |ρ| below this is rounding. Σ̂ is a sum of products of three rounded numbers: half an ulp each, one more for each
-/// addition along rows and columns of the window, the same for the norms, and a random walk over input channels.
+/// Rounding error of 1 − |ρ|. Σ̂ is a sum of products of three rounded numbers: half an ulp each, one more per addition
+/// along rows and columns of the window, the same for the norms, and a random walk over input channels.
 template <typename T>
 T rounding_of(const PlaneOp& op) {
   const double taps = op.window ? static_cast<double>(op.window->size.height + op.window->size.width) : 2.0;
@@ -28,7 +28,7 @@ const Matrix<T>& numbers(const OpTrace& trace) {
   }
 }
 
-/// Unwrapped sums may overwrite what they have read; wrapped ones come back to the first rows at the end.
+/// Unwrapped sums may overwrite rows already read; wrapped ones read the first rows again at the end.
 PlaneWindow window_on(const Step& step, const Plane& before) {
   return {step.size, step.strides, step.offset, step.circular && step.size != Grid{}, before.rows, before.cols};
 }
@@ -42,7 +42,7 @@ PlaneRunner<T>::PlaneRunner(const PlaneProgram& program, Index input_channels)
   const Index stride = program.largest * plane_lanes;
   const auto levels = static_cast<Index>(program.depth) + 1;
   memory_ = Matrix<T>(levels * arrays, stride);
-  // Longest row: a plane never has more columns than positions.
+  // Upper bound of the row length: a plane never has more columns than the grid.
   Index longest = 1;
   for (const PlaneStage& stage : program.stages) {
     longest = std::max<Index>({longest, stage.begin.width, stage.end.width});
@@ -59,7 +59,7 @@ template <typename T>
 PlaneFeature<T> PlaneRunner<T>::feature(std::size_t s, std::size_t k, Index f) const {
   const Matrix<T>& col = numbers<T>(batch_.col->ops[s][k]);
   const Matrix<T>& row = numbers<T>(batch_.row.trace->ops[s][k]);
-  // Counted from the end where f is negative: series of two groups may have different lengths.
+  // Negative f counts from the end, since series of two groups may have different lengths.
   const auto at = [f](const Matrix<T>& side) { return (f < 0 ? side.rows() + f : f) * side.cols(); };
   const Index lane = batch_.row.varies ? 0 : batch_.row.lane * (row.cols() / plane_lanes);
   return {row.data() + at(row) + lane, col.data() + at(col), batch_.row.varies};

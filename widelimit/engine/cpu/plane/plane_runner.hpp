@@ -5,7 +5,7 @@
 
 namespace widelimit::cpu {
 
-/// The row side of 16 pairs: image `lane` of numbers kept image by image, or, where it varies, lane by lane.
+/// Row side of 16 pairs: image `lane` in image-major layout or, if it varies, one image per lane.
 template <typename T>
 struct PlaneRow {
   const GroupTrace<T>* trace = nullptr;
@@ -13,7 +13,7 @@ struct PlaneRow {
   bool varies = false;
 };
 
-/// 16 pairs of images. `self`: each image with itself.
+/// 16 pairs of images. `self`: each image paired with itself.
 template <typename T>
 struct PlaneBatch {
   const GroupTrace<T>* col = nullptr;
@@ -21,20 +21,20 @@ struct PlaneBatch {
   bool self = false;
 };
 
-/// Takes 16 pairs through a program, plane by plane and stage by stage.
+/// Runs 16 pairs through a program, plane by plane and stage by stage.
 template <typename T>
 class PlaneRunner {
  public:
   PlaneRunner(const PlaneProgram& program, Index input_channels);
 
   void begin(const PlaneBatch<T>& batch) { batch_ = batch; }
-  /// Stages are run in order.
+  /// Runs one stage; stages must run in order.
   void run_stage(std::size_t s);
   void run(const PlaneBatch<T>& batch);
 
-  /// After the last stage: array k (Σ, then the tangents) of each lane, over R R'.
+  /// After the last stage: returns array k (Σ, then the tangents) of each lane, relative to R R'.
   [[nodiscard]] const T* result(Index k) const { return levels_.front().state.array(k); }
-  /// Variances over R² after a stage of images with themselves.
+  /// Returns variances relative to R² after a stage, for images paired with themselves.
   [[nodiscard]] std::vector<double> variances();
 
  private:
@@ -42,7 +42,7 @@ class PlaneRunner {
     PlaneState<T> state;
     Plane plane;
   };
-  /// Products of the two sides' numbers of one operation.
+  /// Products of the per-image numbers of both sides for one operation.
   struct Lanes {
     alignas(64) T gain[plane_lanes], constant[plane_lanes], theta[plane_lanes];
   };
@@ -65,9 +65,9 @@ class PlaneRunner {
   Index channels_;
   PlaneBatch<T> batch_;
   Matrix<T> memory_, rows_;
-  std::vector<Level> levels_;  ///< one for each open branch, one spare
+  std::vector<Level> levels_;  ///< one per open branch, and one spare
   std::size_t top_ = 0;
-  std::vector<Lanes> lanes_;  ///< of the operations of the present stage
+  std::vector<Lanes> lanes_;  ///< for the operations of the current stage
   std::vector<double> totals_;
   PlaneSpill<T> now_, next_;
 };

@@ -54,7 +54,7 @@ void PlaneSpill<T>::copy_to(const Plane& plane, const PlaneState<T>& state) {
 
 namespace {
 
-/// One axis of pooling a run of pairs (p, p + d), p in [first, first + count), into displacement `coarse`: window
+/// One axis of pooling a range of pairs (p, p + d), p in [first, first + count), into displacement `coarse`: window
 /// elements [begin, end) of the first image have their partner in the window of the second.
 struct PooledAxis {
   Index begin, end;
@@ -72,7 +72,7 @@ struct PooledAxis {
         out_first(std::max(Index{0}, -coarse)),
         out_count(n - std::abs(coarse)) {}
 
-  /// Element `a` of the window at pooled position P, counted from the first of the run.
+  /// Index of element `a` of the window at pooled position P, relative to the beginning of the range.
   [[nodiscard]] Index source(Index position, Index a) const { return stride * position - before + a - first; }
 };
 
@@ -88,7 +88,7 @@ void PlaneSpill<T>::add_pooled(const Step& step, const Plane& plane, const Plane
       const Index begin = std::max(x.begin, -at);
       const Index end = std::min(x.end, x.count - at);
       Index run = 1;
-      if (begin == x.begin && end == x.end) {  // as many as lie inside the run
+      if (begin == x.begin && end == x.end) {  // as many outputs as lie inside the range
         run = std::min(x.out_count - j, (x.count - (at + x.end)) / x.stride + 1);
       }
       if (begin < end) {

@@ -13,7 +13,7 @@ namespace {
 
 constexpr auto lanes = static_cast<std::size_t>(plane_lanes);
 
-/// Variances over R², place 16p + lane, and R.
+/// Variances relative to R², index 16p + lane, and R.
 struct LaneVariances {
   std::vector<double> values;
   std::array<long double, lanes> scale{};
@@ -31,7 +31,7 @@ LaneNumbers largest_of(const std::vector<double>& values) {
   return largest;
 }
 
-/// Window sums of variances, positions being equal: the plane of displacement 0.
+/// Window sums of variances at equal positions: the plane of displacement 0.
 std::vector<double> windowed(const Step& step, const std::vector<double>& values, double scale) {
   const Plane plane = make_plane(step.after, 0, 0, false);
   std::vector<double> result(static_cast<std::size_t>(plane.size()));
@@ -81,8 +81,7 @@ class Tracer {
   [[nodiscard]] double error() const { return quadrature_error(recipe_, duals_); }
 
  private:
-  /// Values that count for less than a rounding of a rounding are taken for 0, so that reciprocals and their products
-  /// stay in range.
+  /// Values below the square of the unit roundoff count as 0, so that reciprocals and their products stay in range.
   static constexpr double vanishing = std::is_same_v<T, float> ? 0x1p-60 : 0x1p-400;
 
   static double rounded(double value) { return static_cast<double>(static_cast<T>(value)); }
@@ -183,7 +182,7 @@ class Tracer {
     return trace;
   }
 
-  /// Σ̂ ← w²·scale·(sum Σ̂)·R²/R_new² + b²/R_new²; without bias R takes the whole factor.
+  /// Σ̂ ← w²·scale·(sum Σ̂)·R²/R_new² + b²/R_new²; without bias R absorbs the whole factor.
   static void affine(const Step& step, double scale, OpTrace& trace, LaneVariances& top) {
     const long double w = std::sqrt(static_cast<long double>(step.w2) * static_cast<long double>(scale));
     for (std::size_t l = 0; l < lanes; ++l) {
@@ -212,8 +211,8 @@ class Tracer {
     const double slope = *rectifier_slope(op.main.dual);
     const double half = (1 + slope * slope) / 2;
     const LaneNumbers largest = largest_of(top.values);
-    // R after is R before times σ_w and the slope's factor, so that Θ̂ takes only the window's scale, unless the
-    // deviations have wandered off or a bias has set gains anyway.
+    // R after is R before times σ_w and the factor of the slope, so that Θ̂ is only multiplied by the scale of the
+    // window, unless the deviations have drifted too far or a bias requires gains anyway.
     LaneNumbers unit;
     for (std::size_t l = 0; l < lanes; ++l) {
       const double next = largest[l] * scale;
@@ -308,7 +307,7 @@ class Tracer {
   double tolerance_;
   GroupTrace<double>& trace_;
   std::vector<LaneVariances> stack_;
-  bool doubles_ = true;  ///< features are kept in double: for planes of double, or for each image with itself
+  bool doubles_ = true;  ///< features are kept in double: for double planes, or for images paired with themselves
   DualErrors duals_;
 };
 

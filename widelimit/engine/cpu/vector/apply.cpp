@@ -13,7 +13,7 @@ namespace widelimit::cpu {
 
 namespace {
 
-/// J_n(ρ)/(π(2n−1)!!) and n²J_{n−1}(ρ)/(π(2n−1)!!), relative to the deviations.
+/// J_n(ρ)/(π(2n−1)!!) and n²J_{n−1}(ρ)/(π(2n−1)!!), relative to the standard deviations.
 void rectified_monomial(int n, const Strip<double>& strip) {
   const auto scaled = [](std::vector<double> coefficients, double factor, std::size_t size) {
     coefficients.resize(size, 0.0);
@@ -34,7 +34,7 @@ void rectified_monomial(int n, const Strip<double>& strip) {
 
 bool is_odd(const Dual& dual) { return dual.phi == Phi::tanh || (dual.phi == Phi::monomial && dual.degree % 2 == 1); }
 
-/// 1[x ≥ 0]: the sign's correlation, blended with the constant.
+/// 1[x ≥ 0]: the correlation of the sign, blended with the constant.
 void step_function(const FeatureSides<double>& f, const Strip<double>& strip) {
   Strip<double> untrained = strip;
   untrained.trained_begin = untrained.trained_end = 0;
@@ -42,7 +42,7 @@ void step_function(const FeatureSides<double>& f, const Strip<double>& strip) {
   blend_constant(f[0], f[1], strip.trained_begin, strip.trained_end, strip);
 }
 
-/// What duals by series make of a strip; kept by each thread.
+/// Scratch buffer for duals by series; one per thread.
 DualStrip dual_scratch(Index size) {
   thread_local Matrix<double> memory;
   const Index stride = padded(size);
@@ -50,7 +50,7 @@ DualStrip dual_scratch(Index size) {
   return {memory.data(), memory.data() + memory.cols(), memory.data() + 2 * memory.cols()};
 }
 
-/// Unresolved pairs of a function without mixture, one by one.
+/// Evaluates unresolved pairs of a function without mixture one by one.
 void mean_pairs(const FeatureSides<double>& f, const Rests& rests, const Strip<double>& strip, const DualStrip& dual) {
   const auto side = [&](const Sides<double>& sides, Index k) {
     return sides.row[sides.row_varies ? k : (sides.row_in_groups ? k / strip_padding : 0)];
@@ -183,7 +183,7 @@ void apply(const Step& step, const FeatureSides<T>& features, const Strip<T>& ot
       blend(features[0], features[1], other, strip);
       break;
     default:
-      break;  // layer_norm changes deviations only
+      break;  // layer_norm changes standard deviations only
   }
 }
 

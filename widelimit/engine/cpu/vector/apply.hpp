@@ -7,7 +7,7 @@
 
 namespace widelimit::cpu {
 
-/// The features of one step on both sides of a strip.
+/// Features of one step on both sides of a strip.
 template <typename T>
 struct FeatureSides {
   const Features* row = nullptr;
@@ -22,15 +22,15 @@ struct FeatureSides {
   }
 };
 
-/// The slope of a rectifier: relu 0, abs −1; nothing for other functions.
+/// Returns the negative slope of a rectifier (relu 0, abs −1), or std::nullopt for other functions.
 [[nodiscard]] std::optional<double> rectifier_slope(const Dual& dual);
 
-/// True where every step of the recipe has a float version: affine layers and the rectifier family. Everything else is
-/// computed in double, and rounded when it is written.
+/// Returns true if every step of the recipe has a float version: affine layers and the rectifier family. Other recipes
+/// are computed in double and rounded on output.
 [[nodiscard]] bool runs_in_float(const Recipe& recipe);
 
-/// affine, dual, layer_norm, dropout, join: the steps that treat every pair of places alone. `other` is the strip
-/// that join adds.
+/// Applies affine, dual, layer_norm, dropout or join: the steps that act on every pair of places separately. `other` is
+/// the strip that join adds.
 template <typename T>
 void apply(const Step& step, const FeatureSides<T>& features, const Strip<T>& other, const Strip<T>& strip);
 

@@ -1,7 +1,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "widelimit/engine/cpu/vector/blend.cpp"
 #include <hwy/foreach_target.h>
-// foreach_target includes this file once for each instruction set; strip-inl.hpp must follow it.
+// foreach_target includes this file once per instruction set; strip-inl.hpp must follow it.
 #include "widelimit/engine/cpu/vector/strip-inl.hpp"
 
 #include <cmath>
@@ -42,7 +42,7 @@ void add_rho_of(Index begin, Index end, const Strip<T>& strip) {
   });
 }
 
-/// 1−ρ and 1+ρ, each with its own digits.
+/// 1−ρ and 1+ρ, both without cancellation.
 template <class V>
 struct Complements {
   V minus;
@@ -55,7 +55,7 @@ HWY_INLINE Complements<V> complements(D d, V rho, V t) {
   return {hn::IfThenElse(positive, t, far), hn::IfThenElse(positive, far, t)};
 }
 
-/// With δ = 1 − aa' − cc':  1 ∓ ρ_new = δ + aa'(1 ∓ ρ) + cc'(1 ∓ σ), all terms positive; σ is the other correlation,
+/// With δ = 1 − aa' − cc':  1 ∓ ρ_new = δ + aa'(1 ∓ ρ) + cc'(1 ∓ σ), all terms nonnegative; σ is the other correlation,
 /// given by its complements.
 template <class D, class V>
 HWY_INLINE void mix(D d, V delta, V aa, V cc, Complements<V> first, Complements<V> second, V* rho, V* t) {
@@ -245,7 +245,7 @@ template <>
 bool write_out(const double* values, Index size, const Sides<double>& s, double* out) {
   return HWY_DYNAMIC_DISPATCH(write_out_f64)(values, size, s, out);
 }
-/// Networks outside the rectifier family are computed in double whatever precision is asked of them.
+/// Networks outside the rectifier family are computed in double for any output precision.
 template <>
 bool write_out(const double* values, Index size, const Sides<double>& s, float* out) {
   bool finite = true;

@@ -14,8 +14,8 @@ namespace widelimit::cpu {
 
 namespace {
 
-/// Terms are found in blocks of this many; a series ends where two in a row are rounding, which is about this much of
-/// the root of E[φ²] in the root of their squares.
+/// Terms are computed in blocks of block_terms; a series ends after two consecutive blocks at rounding level, i.e. the
+/// root of their squares is at most series_rounding times the root of E[φ²].
 constexpr int block_terms = 16;
 constexpr double series_rounding = 0x1p-52;
 
@@ -45,7 +45,7 @@ HermiteSeries polynomial_series(std::span<const double> coef, long double s) {
   return series;
 }
 
-/// √density(z)·(panel weight)·f at nodes padded to whole vectors, even and odd parts.
+/// √density(z)·(panel weight)·f at nodes padded to whole vectors, split into even and odd parts.
 struct WeightedHalves {
   std::vector<double> even, odd;
 
@@ -62,11 +62,11 @@ struct WeightedHalves {
   }
 };
 
-/// Terms of one place, as many as were asked for, and sums of their squares block by block.
+/// The requested terms of one place, and block sums of their squares.
 struct Terms {
-  std::vector<double> a, b;               ///< a_k, and b_k where φ' has its own series
+  std::vector<double> a, b;               ///< a_k, and b_k if φ' has its own series
   std::vector<long double> value, slope;  ///< Σa_k², and Σk·a_k²/s² or Σb_k²
-  bool ended = false;                     ///< the last blocks were rounding; their terms are 0
+  bool ended = false;                     ///< the last blocks are at rounding level and set to 0
 };
 
 class TermFinder {
@@ -121,7 +121,7 @@ class TermFinder {
     terms.slope.push_back(slopes);
   }
 
-  /// Rounding of a_k counts k-fold in Σk·a_k².
+  /// Rounding errors of a_k are amplified k-fold in Σk·a_k².
   [[nodiscard]] bool is_rounding(int first, const Terms& terms) const {
     const auto unit = static_cast<long double>(series_rounding * series_rounding);
     const long double slope_rounding =
@@ -136,8 +136,8 @@ class TermFinder {
   long double variance_;
 };
 
-/// What lies beyond the blocks, as a share of the whole: the difference, where it is above the rounding of the sums,
-/// and otherwise what the last two blocks suggest, their ratio going on.
+/// Relative remainder beyond the blocks: the difference if it exceeds the rounding error of the sums, otherwise a
+/// geometric extrapolation of the last two blocks.
 double rest_beyond(const std::vector<long double>& blocks, bool ended, long double whole) {
   if (!(whole > 0) || ended) return 0;
   long double sum = 0;
@@ -149,14 +149,14 @@ double rest_beyond(const std::vector<long double>& blocks, bool ended, long doub
   return static_cast<double>(missing > 1e-14L ? missing : std::min(going_on, 1e-14L));
 }
 
-/// The share of the blocks from most_terms on.
+/// Share of the blocks from most_terms on.
 double share_after_most(const std::vector<long double>& blocks, long double whole) {
   long double sum = 0;
   for (std::size_t k = most_terms / block_terms; k < blocks.size(); ++k) sum += blocks[k];
   return whole > 0 ? static_cast<double>(sum / whole) : 0.0;
 }
 
-/// First number of terms from which on the shares left are below `limit` each.
+/// Returns the smallest number of terms whose relative remainders are both below `limit`.
 int count_terms(const Terms& terms, const GaussianSample& sample, double beyond, double slope_beyond, double limit) {
   const auto whole = static_cast<double>(sample.square);
   const auto slope_whole = static_cast<double>(sample.slope_square);
@@ -177,7 +177,7 @@ int count_terms(const Terms& terms, const GaussianSample& sample, double beyond,
   return static_cast<int>(k);
 }
 
-/// φ(0) and nothing else.
+/// Series of φ(0) for deviation 0.
 HermiteSeries constant_series(const Pointwise& phi, bool own_slopes) {
   const double x = 0;
   double y = 0;
@@ -190,7 +190,7 @@ HermiteSeries constant_series(const Pointwise& phi, bool own_slopes) {
   return series;
 }
 
-/// What an integral knows of φ, without terms.
+/// Moments of φ from the integral, without terms.
 HermiteSeries moments_of(const GaussianSample& sample, bool own_slopes) {
   HermiteSeries series;
   series.square = sample.square;
@@ -221,7 +221,7 @@ HermiteSeries series_of(const GaussianSample& sample, bool own_slopes, int most,
   }
   terms.a.resize(static_cast<std::size_t>(series.plenty));
   if (own_slopes) terms.b.resize(terms.a.size());
-  // Where all of φ is in the terms, they are scaled to have squares of sum 1, so that the series at ρ = 1 is 1.
+  // If the terms contain all of φ, normalise their squares to sum 1, so that the series is 1 at ρ = 1.
   long double sum = 0;
   for (const double c : terms.a) sum += static_cast<long double>(c) * c;
   const auto norm = static_cast<double>(1 / std::sqrt(series.rest > 0 ? sample.square : sum));

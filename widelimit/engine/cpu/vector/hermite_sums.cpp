@@ -1,7 +1,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "widelimit/engine/cpu/vector/hermite_sums.cpp"
 #include <hwy/foreach_target.h>
-// foreach_target includes this file once for each instruction set; highway.h must follow it.
+// foreach_target includes this file once per instruction set; highway.h must follow it.
 #include <hwy/highway.h>
 
 #include "widelimit/engine/cpu/vector/hermite_sums.hpp"
@@ -14,7 +14,7 @@ namespace widelimit::cpu::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// Σ f·ψ_k and Σ g·ψ_k, and ψ_{k+2} in place of ψ_k.
+/// Computes Σ f·ψ_k and Σ g·ψ_k, and replaces ψ_k by ψ_{k+2}.
 template <bool both>
 HWY_INLINE void hermite_step(Index count, const double* z, const double* f, const double* g, double a, double b,
                              double* current, const double* next, double* sum, double* more) {

@@ -1,7 +1,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "widelimit/engine/cpu/vector/mixture.cpp"
 #include <hwy/foreach_target.h>
-// foreach_target includes this file once for each instruction set; strip-inl.hpp must follow it.
+// foreach_target includes this file once per instruction set; strip-inl.hpp must follow it.
 #include "widelimit/engine/cpu/vector/strip-inl.hpp"
 
 #include "widelimit/recipe/quadrature/logistic_mixture.hpp"
@@ -39,7 +39,7 @@ bool any_unresolved_in(const Rests& rests, const Strip<double>& strip) {
   return false;
 }
 
-/// e = r/√(r² + σ²), h = σ/√(r² + σ²) and 1/e of one side, for all terms; a vector each.
+/// e = r/√(r² + σ²), h = σ/√(r² + σ²) and 1/e of one side for all terms, one vector each.
 struct MixtureWeights {
   static constexpr std::size_t most = 32;
   double e[most * strip_padding];
@@ -74,7 +74,7 @@ struct Sums {
   V slope;
 };
 
-/// Relative to r r': sign of (u + σz) and (v + σ'z'), (2/π)·asin x and its slope (2/π)·ee'/√(1−x²).
+/// Relative to r r': signs of (u + σz) and (v + σ'z'), (2/π)·asin x and its slope (2/π)·ee'/√(1−x²).
 HWY_INLINE Sums sign_term(D d, const Term& at) {
   const auto two_over_pi = hn::Set(d, 2 * std::numbers::inv_pi);
   const auto arcsine = hn::Sub(hn::Set(d, std::numbers::pi / 2), arccos_of(d, at.y));
@@ -92,7 +92,7 @@ HWY_INLINE Sums relu_term(D d, const Term& at) {
   return {hn::Mul(half_over_pi, value), hn::Mul(half_over_pi, opening)};
 }
 
-/// uΦ(u/σ) and vΦ(v/σ'): as gelu.
+/// uΦ(u/σ) and vΦ(v/σ'), as for gelu.
 HWY_INLINE Sums gelu_term(D d, const Term& at) {
   const auto over_2pi = hn::Set(d, 0.5 * std::numbers::inv_pi);
   const auto one = hn::Set(d, 1.0);
@@ -108,7 +108,7 @@ HWY_INLINE Sums gelu_term(D d, const Term& at) {
   return {hn::MulAdd(at.rho, both, hn::Mul(density, angular)), hn::MulAdd(hn::Mul(density, at.rho), curvature, both)};
 }
 
-/// Σ_jk w_j w_k·term(j, k); products of weights below rounding are left out.
+/// Σ_jk w_j w_k·term(j, k), skipping products of weights below rounding.
 template <class F>
 HWY_INLINE Sums double_sum(D d, double scale, V rho, V t, V r_row, V r_col, const F& term) {
   const std::span<const MixtureTerm> mixture = logistic_mixture();
@@ -144,7 +144,7 @@ HWY_INLINE Sums double_sum(D d, double scale, V rho, V t, V r_row, V r_col, cons
   return sums;
 }
 
-/// ρ and the factor of θ, both relative to the deviations after.
+/// ρ and the factor of θ, both relative to the standard deviations after.
 HWY_INLINE Sums mixture_at(D d, Phi phi, V rho, V t, V r_row, V r_col, V nn) {
   const auto rr = hn::Mul(r_row, r_col);
   switch (phi) {
@@ -170,8 +170,8 @@ HWY_INLINE Sums mixture_at(D d, Phi phi, V rho, V t, V r_row, V r_col, V nn) {
   }
 }
 
-/// 1 − ρ_new near ρ = 1 with its digits: what is left at ρ = 1, where only the deviations differ, plus ∫ dρ_new/dρ from
-/// there, by Gauss–Legendre in √t, in which the slope is smooth.
+/// Accurate 1 − ρ_new near ρ = 1: its value at ρ = 1, where only the deviations differ, plus ∫ dρ_new/dρ from there, by
+/// Gauss–Legendre quadrature in √t, in which the slope is smooth.
 HWY_INLINE V left_to_one(D d, Phi phi, V t, V r_row, V r_col, V nn, V stretch) {
   constexpr double nodes[] = {0.04691007703066802, 0.23076534494715845, 0.5, 0.7692346550528415, 0.9530899229693319};
   constexpr double weights[] = {0.11846344252809454, 0.23931433524968324, 0.28444444444444444, 0.23931433524968324,
@@ -201,7 +201,7 @@ void mixture_of(Phi phi, const MixtureSides& sides, const Rests& rests, const St
   for (std::size_t k = 0; k < size; k += hn::Lanes(d)) {
     const auto unresolved = hn::And(hn::FirstN(d, size - k), unresolved_at(d, rests, strip, k));
     if (hn::AllFalse(d, unresolved)) continue;
-    // A lane that is resolved may have no deviation at all.
+    // Resolved lanes may have deviation 0.
     const auto r_row = hn::IfThenElse(unresolved, row_side(d, sides.r, k), one);
     const auto r_col = hn::IfThenElse(unresolved, hn::LoadU(d, sides.r.col + k), one);
     const auto nn = product(d, sides.n, k);

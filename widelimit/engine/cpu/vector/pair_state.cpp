@@ -10,8 +10,8 @@ namespace widelimit::cpu {
 
 namespace {
 
-/// Array k of a state times r r' (features 0) at both positions: covariances relative to R R'. One more column of
-/// zeros stands for padding.
+/// Array k of a state times r r' (feature 0) at both positions: covariances relative to R R'. An extra column of zeros
+/// represents padding.
 Matrix<double> covariances(const TracePair& traces, PairState& state, Index k) {
   const double* r = traces.first->array<double>(0);
   const double* r_col = traces.second->array<double>(0);
@@ -23,7 +23,7 @@ Matrix<double> covariances(const TracePair& traces, PairState& state, Index k) {
   return result;
 }
 
-/// The arrays that are sums over positions: ρ and the tangents, not t.
+/// Arrays that are summed over positions: ρ and the tangents, not t.
 std::vector<Index> summed_arrays(const PairState& state) {
   std::vector<Index> arrays{0};
   for (Index m = 0; m < state.channels; ++m) arrays.push_back(2 + m);

@@ -4,8 +4,8 @@
 
 #include <vector>
 
-/// The state of one pair of images: correlations and tangents of position pairs, relative to the deviations at both
-/// positions, as strips: row p against all positions q, or one strip of equal positions.
+/// State of one pair of images: correlations and tangents of position pairs relative to the standard deviations at both
+/// positions, stored as strips: position p against all positions q, or one strip of equal positions.
 namespace widelimit::cpu {
 
 struct PairState {
@@ -26,20 +26,20 @@ struct PairState {
   [[nodiscard]] MatrixView<double> rho() { return array(0); }
   [[nodiscard]] MatrixView<double> t() { return array(1); }
   [[nodiscard]] MatrixView<double> theta(Index m) { return array(2 + m); }
-  /// Element of position p with itself.
+  /// Returns the element of position p paired with itself.
   [[nodiscard]] Index diagonal(Index p) const { return all_pairs ? p * stride() + p : p; }
   [[nodiscard]] Strip<double> strip(Index row) {
     return {positions, rho().row(row), t().row(row), theta(0).row(row), rows() * stride(), channels};
   }
 };
 
-/// What each step needs to know of one image.
+/// Per-image data of each step.
 struct ImageTrace {
-  std::vector<Features> features;         ///< one for each step
-  std::vector<Matrix<double>> attention;  ///< attend: ζ, one for each step (empty for others)
+  std::vector<Features> features;         ///< one per step
+  std::vector<Matrix<double>> attention;  ///< attend: ζ, one per step, empty for others
 };
 
-/// The two images of a run at one step.
+/// Data of the two images at one step.
 struct TracePair {
   const Features* first = nullptr;
   const Features* second = nullptr;
@@ -47,26 +47,27 @@ struct TracePair {
   const Matrix<double>* attention_second = nullptr;
 };
 
-/// Steps that treat every pair of positions alone. `self`: an image with itself, whose equal positions stay equal.
+/// Applies a step that acts on every pair of positions separately. `self`: an image with itself, whose equal positions
+/// stay equal.
 void apply_everywhere(const Step& step, const TracePair& traces, bool self, PairState* other, PairState& state);
 
-/// window, pool, flatten and attend work on covariances relative to the largest deviation R of each image: features 0
-/// are r/R before the step, features 1 are R/r after it.
+/// window, pool, flatten and attend work on covariances relative to the largest standard deviation R of each image:
+/// feature 0 is r/R before the step, feature 1 is R/r after it.
 [[nodiscard]] PairState window_step(const Step& step, const TracePair& traces, PairState& state);
-/// Covariances relative to R R', from which an image with itself reads its variances before correlate() divides by
-/// them.
+/// Return covariances relative to R R'; for an image with itself they give the variances by which correlate() then
+/// divides.
 [[nodiscard]] PairState pool_covariance(const Step& step, const TracePair& traces, PairState& state);
 [[nodiscard]] PairState attend_covariance(const TracePair& traces, PairState& state);
-/// Turns covariances into correlations by features 1.
+/// Converts covariances to correlations by feature 1.
 void correlate(const TracePair& traces, PairState& state);
 [[nodiscard]] PairState flatten_step(const TracePair& traces, PairState& state);
 
 /// Sets ρ = 1, t = 0 at equal positions.
 void mark_equal(PairState& state);
-/// Drops the pairs of different positions.
+/// Returns the pairs of equal positions only.
 [[nodiscard]] PairState equal_positions(PairState& state);
 
-/// Positions that window element k of each output position reads; −1 on padding. windows[k][P].
+/// Returns windows[k][P]: the position that window element k of output position P reads; −1 for padding.
 [[nodiscard]] std::vector<std::vector<Index>> window_sources(const Step& step);
 
 }  // namespace widelimit::cpu

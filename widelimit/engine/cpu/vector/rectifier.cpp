@@ -1,7 +1,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "widelimit/engine/cpu/vector/rectifier.cpp"
 #include <hwy/foreach_target.h>
-// foreach_target includes this file once for each instruction set; strip-inl.hpp must follow it.
+// foreach_target includes this file once per instruction set; strip-inl.hpp must follow it.
 #include "widelimit/engine/cpu/vector/strip-inl.hpp"
 
 #include <numbers>
@@ -12,7 +12,7 @@ namespace widelimit::cpu::HWY_NAMESPACE {
 /// With a = |ρ| = 1−t and w = √t·t·Q(t)/π:  κ₁(a) = a + w, κ₁(−a) = w, so
 ///   ρ ≥ 0:  Aρ + Bκ₁ = a + Bw,       1 − that = t − Bw
 ///   ρ < 0:  Aρ + Bκ₁ = −Aa + Bw,     1 ∓ that = (1 ± A) ∓ (At + Bw)
-/// and κ₀ = 1 − arccos(a)/π or arccos(a)/π. No term cancels as t → 0.
+/// and κ₀ = 1 − arccos(a)/π or arccos(a)/π. No term suffers cancellation as t → 0.
 template <typename T>
 void rectifier_of(T a, T b, const Strip<T>& strip) {
   const hn::ScalableTag<T> d;
@@ -31,7 +31,7 @@ void rectifier_of(T a, T b, const Strip<T>& strip) {
     const auto angle = hn::Mul(hn::Mul(root, bend_over_pi), horner(d, ArccosPolynomials<T>::p, t));  // B·arccos(a)/π
     const auto positive = hn::Ge(rho, zero);
     const auto absolute = hn::Sub(one, t);
-    if (hn::AllTrue(d, positive)) {  // all pairs after a first relu
+    if (hn::AllTrue(d, positive)) {  // all pairs after the first relu
       hn::StoreU(hn::Add(absolute, bent), d, strip.rho + k);
       hn::StoreU(hn::Max(zero, hn::Sub(t, bent)), d, strip.t + k);
       scale_theta(d, hn::Add(linear, hn::Sub(bend, angle)), strip, k);

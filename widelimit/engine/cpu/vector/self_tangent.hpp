@@ -6,13 +6,13 @@
 
 namespace widelimit::cpu {
 
-/// Θ_m(x, x) of each place with itself, beside the variances: the diagonal of a symmetric Gram on vectors.
+/// Θ_m(x, x) of each place, computed along with the variances: the diagonal of a symmetric Gram matrix on vectors.
 class SelfTangent {
  public:
   SelfTangent(Index channels, Index places);
-  /// Carries out a step whose variances were `before` and are advanced.variance now.
+  /// Applies a step whose variances were `before` and are now advanced.variance.
   void advance(const Step& step, const Variances& before, const Advance& advanced);
-  /// Writes what an emit step asks for to columns of `outputs`. Error{numerical} on overflow.
+  /// Writes the outputs of an emit step to the columns of `outputs`. Throws Error{numerical} on overflow.
   void write(const Step& step, const Variances& variance, MatrixView<double> outputs) const;
 
  private:

@@ -1,7 +1,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "widelimit/engine/cpu/vector/series.cpp"
 #include <hwy/foreach_target.h>
-// foreach_target includes this file once for each instruction set; strip-inl.hpp must follow it.
+// foreach_target includes this file once per instruction set; strip-inl.hpp must follow it.
 #include "widelimit/engine/cpu/vector/strip-inl.hpp"
 
 #include <numbers>
@@ -12,8 +12,8 @@ namespace widelimit::cpu::HWY_NAMESPACE {
 using D = hn::ScalableTag<double>;
 using V = hn::Vec<D>;
 
-/// Terms that the pairs of one vector take, the most that any of them does; and where these are all that count of both
-/// sides, not of one alone.
+/// Maximum number of terms over the pairs of one vector; and the lanes for which these are all relevant terms of both
+/// sides.
 struct TermCount {
   int terms;
   hn::Mask<D> complete;
@@ -26,9 +26,9 @@ HWY_INLINE TermCount count_terms(D d, const Series& series, std::size_t k) {
           hn::And(hn::Le(most, least), hn::Eq(rest, hn::Zero(d)))};
 }
 
-/// Horner's rule on c_k = A_k A'_k: the value, its derivative, and with C_j = Σ_{k>j} c_k
+/// Horner's scheme for c_k = A_k A'_k: the value, its derivative, and with C_j = Σ_{k>j} c_k
 ///   1 − Σ c_k xᵏ = ½Σ(A_k − A'_k)² + (1 − x)·Σ_j C_j xʲ,     x = |ρ|,
-/// no term of which cancels where ρ is near 1: ΣA_k² = ΣA'_k² = 1. For odd functions ρ near −1 is its mirror image.
+/// which has no cancellation for ρ near 1, since ΣA_k² = ΣA'_k² = 1. Odd functions are mirrored for ρ near −1.
 template <bool own_slopes>
 HWY_INLINE void horner_pair(D d, const Series& series, const Strip<double>& strip, std::size_t k,
                             const DualStrip& dual) {

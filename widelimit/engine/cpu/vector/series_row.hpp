@@ -4,9 +4,8 @@
 
 namespace widelimit::cpu {
 
-/// Numbers of each place that a dual by series keeps before its coefficients: r, 1/r after it, numbers of terms, what
-/// the terms leave, in units of the root of what may be left, and how fast the function moves with r.
-/// [hermite_series.hpp]
+/// Features that a dual by series stores before its coefficients: r, 1/r after it, numbers of terms, remainders in
+/// units of the square root of the tolerance, and the sensitivity of the function to r. [hermite_series.hpp]
 enum SeriesRow : std::int8_t {
   deviation_row,
   inverse_row,

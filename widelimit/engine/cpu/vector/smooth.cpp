@@ -1,7 +1,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "widelimit/engine/cpu/vector/smooth.cpp"
 #include <hwy/foreach_target.h>
-// foreach_target includes this file once for each instruction set; the -inl headers must follow it.
+// foreach_target includes this file once per instruction set; the -inl headers must follow it.
 #include "widelimit/engine/cpu/vector/strip-inl.hpp"
 
 #include <hwy/contrib/math/math-inl.h>
@@ -47,7 +47,7 @@ HWY_INLINE V arcsine(D d, V x, V y) {
   return hn::CopySign(hn::Sub(hn::Set(d, std::numbers::pi / 2), arccos_of(d, y)), x);
 }
 
-/// The same, with the digits of small x: below ½ the difference π/2 − arccos loses them, so a series steps in there.
+/// The same, accurate for small x: below 0.45 a series replaces the difference π/2 − arccos, which cancels.
 HWY_INLINE V arcsine_signed(D d, V x, V y) {
   const auto square = hn::Mul(x, x);
   // asin x = x·Σ c_k x^{2k}, c_k = (2k)!/(4^k k!² (2k+1)); 22 terms give 1e-16 for |x| ≤ 0.45.
@@ -110,14 +110,14 @@ void gaussian_of(const Sides<double>& e, const Sides<double>& h, const Sides<dou
   });
 }
 
-/// (r−r')² + 2rr'(1∓ρ) = q + q' ∓ 2c, no term of which cancels.
+/// (r−r')² + 2rr'(1∓ρ) = q + q' ∓ 2c without cancellation.
 HWY_INLINE V squared_distance(D d, V difference, V rr, V complement) {
   return hn::MulAdd(difference, difference, hn::Mul(hn::Set(d, 2.0), hn::Mul(rr, complement)));
 }
 HWY_INLINE V one_minus_rho(D d, V rho, V t) {
   return hn::IfThenElse(hn::Ge(rho, hn::Zero(d)), t, hn::Sub(hn::Set(d, 2.0), t));
 }
-/// e^{−x} for x ≥ 0; the argument is kept where the vector exponential is defined.
+/// e^{−x} for x ≥ 0; clamps the argument to the domain of the vectorised exponential.
 HWY_INLINE V decay(D d, V x) { return hn::Exp(d, hn::Neg(hn::Min(x, hn::Set(d, 745.0)))); }
 
 void radial_of(double gamma, const Sides<double>& r, const Strip<double>& strip) {
@@ -150,7 +150,7 @@ void wave_of(bool odd, const Sides<double>& r, const Sides<double>& n, const Str
     const auto minus = decay(d, hn::Mul(half, squared_distance(d, difference, rr, one_minus_rho(d, rho, t))));
     const auto plus = decay(d, hn::Mul(half, squared_distance(d, difference, rr, one_minus_rho(d, hn::Neg(rho), t))));
     const auto c = hn::Mul(rr, rho);
-    // Near c = 0 the difference of the two exponentials loses digits; e^{−(q+q')/2} is their geometric mean.
+    // Near c = 0 the difference of the two exponentials cancels; e^{−(q+q')/2} is their geometric mean.
     const auto small = hn::Mul(hn::Mul(hn::Sqrt(hn::Mul(minus, plus)), c), horner(d, sinh_series, hn::Mul(c, c)));
     const auto sinh = hn::IfThenElse(hn::Lt(hn::Abs(c), half), small, hn::Mul(half, hn::Sub(minus, plus)));
     const auto cosh = hn::Mul(half, hn::Add(minus, plus));

@@ -1,7 +1,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "widelimit/engine/cpu/vector/stream.cpp"
 #include <hwy/foreach_target.h>
-// foreach_target includes this file once for each instruction set; highway.h must follow it.
+// foreach_target includes this file once per instruction set; highway.h must follow it.
 #include <hwy/cache_control.h>
 #include <hwy/highway.h>
 
@@ -17,7 +17,7 @@ namespace widelimit::cpu::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// Single elements up to a vector boundary, then whole vectors, then what is left.
+/// Scalar prologue up to a vector boundary, whole vectors, scalar epilogue.
 template <typename T>
 void stream_row(const T* from, Index size, T* to) {
   const hn::ScalableTag<T> d;
@@ -35,7 +35,7 @@ void stream_rows(MatrixView<const T> from, MatrixView<T> to) {
   hwy::FlushStream();
 }
 
-/// Panels of rows of `to` are made in the first-level cache, then streamed, so that each leaves as whole lines.
+/// Transposes panels of rows of `to` in the first-level cache and streams them, so that whole cache lines are written.
 template <typename T>
 void stream_panels(MatrixView<const T> from, MatrixView<T> to) {
   constexpr Index height = 8;

@@ -2,8 +2,8 @@
 
 #include "widelimit/base/matrix.hpp"
 
-/// Results that are not read soon, written with non-temporal stores: an ordinary store first fetches the line it is
-/// about to overwrite, so a Gram matrix would cross the memory bus twice.
+/// Non-temporal stores for results that are not read soon: an ordinary store first fetches the cache line that it
+/// overwrites, so a Gram matrix would cross the memory bus twice.
 namespace widelimit::cpu {
 
 /// to = from; same size, no overlap.

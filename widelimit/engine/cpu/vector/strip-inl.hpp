@@ -1,5 +1,5 @@
-// Vector pieces that several step files share. Included once for each target by Highway's foreach_target, hence no
-// #pragma once; the guard is Highway's own idiom.
+// Vector helpers shared by several step files. Included once per target by Highway's foreach_target, hence no #pragma
+// once; the guard is Highway's own idiom.
 #if defined(WIDELIMIT_CPU_STRIP_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef WIDELIMIT_CPU_STRIP_INL
 #undef WIDELIMIT_CPU_STRIP_INL
@@ -19,7 +19,7 @@ namespace widelimit::cpu::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// Horner, lowest power first.
+/// Horner's scheme with coefficients in ascending order.
 template <class D, class V, std::size_t N>
 HWY_INLINE V horner(D d, const hn::TFromD<D> (&coefficients)[N], V x) {
   V value = hn::Set(d, coefficients[N - 1]);
@@ -33,7 +33,7 @@ HWY_INLINE V arccos_of(D d, V t) {
   return hn::Mul(hn::Sqrt(t), horner(d, ArccosPolynomials<hn::TFromD<D>>::p, t));
 }
 
-/// The row side of a pair at element k.
+/// Loads the row-side value of a pair at element k.
 template <class D, typename T>
 HWY_INLINE hn::Vec<D> row_side(D d, const Sides<T>& side, std::size_t k) {
   if (side.row_varies) return hn::LoadU(d, side.row + k);
@@ -44,7 +44,7 @@ HWY_INLINE hn::Vec<D> product(D d, const Sides<T>& side, std::size_t k) {
   return hn::Mul(row_side(d, side, k), hn::LoadU(d, side.col + k));
 }
 
-/// ½((a−a')² + (c−c')²), which is 1 − aa' − cc' where a² + c² = 1 on both sides, without its cancellation.
+/// ½((a−a')² + (c−c')²), equal to 1 − aa' − cc' if a² + c² = 1 on both sides, without cancellation.
 template <class V>
 HWY_INLINE V mismatch(V a, V a_col, V c, V c_col) {
   const auto da = hn::Sub(a, a_col);
@@ -53,7 +53,7 @@ HWY_INLINE V mismatch(V a, V a_col, V c, V c_col) {
   return hn::Mul(sum, hn::Set(hn::DFromV<V>(), hn::TFromV<V>(0.5)));
 }
 
-/// Stores ρ clamped to [−1, 1], and t = 1 − |ρ| with what is below rounding counted as 0: equal inputs stay equal.
+/// Stores ρ clamped to [−1, 1] and t = 1 − |ρ|; values of t below rounding become 0, so that equal inputs stay equal.
 template <class D, class V, typename T>
 HWY_INLINE void store_correlation(D d, V rho, const Strip<T>& strip, std::size_t k) {
   const auto one = hn::Set(d, T(1));
@@ -63,7 +63,7 @@ HWY_INLINE void store_correlation(D d, V rho, const Strip<T>& strip, std::size_t
   hn::StoreU(hn::IfThenZeroElse(equal, rest), d, strip.t + k);
 }
 
-/// θ_m ← θ_m·factor, plus the ρ just stored for trained channels.
+/// θ_m ← θ_m·factor, plus the newly stored ρ for trained channels.
 template <class D, class V, typename T>
 HWY_INLINE void scale_theta(D d, V factor, const Strip<T>& strip, std::size_t k) {
   const auto rho = hn::LoadU(d, strip.rho + k);
@@ -74,7 +74,7 @@ HWY_INLINE void scale_theta(D d, V factor, const Strip<T>& strip, std::size_t k)
   }
 }
 
-/// f(k) for the first element k of each vector of a strip.
+/// Calls f(k) for the first element k of each vector of a strip.
 template <class D, typename T, class F>
 HWY_INLINE void each_vector(D d, const Strip<T>& strip, const F& f) {
   const std::size_t lanes = hn::Lanes(d);

@@ -3,11 +3,11 @@
 #include "widelimit/base/types.hpp"
 #include "widelimit/network/activation.hpp"
 
-/// Vectorised steps on strips of pairs. A strip holds, for one row (a sample, or a position of an image) against a run
-/// of columns, the correlation and the tangent channels relative to the two standard deviations r, r':
-///   ρ = Σ/(r r'),   t = 1 − |ρ| carried beside it with its own digits,   θ_m = Θ_m/(r r').
-/// Relative to the deviations nothing overflows or underflows, and 1 − ρ keeps its digits however deep the network.
-/// Arrays are padded to a multiple of `strip_padding`: loops run over whole vectors, the excess lanes mean nothing.
+/// Vectorised steps on strips of pairs. A strip holds, for one row (a sample, or a position of an image) and a range of
+/// columns, the correlation and the tangent channels relative to the standard deviations r, r':
+///   ρ = Σ/(r r'),   t = 1 − |ρ| stored separately without cancellation,   θ_m = Θ_m/(r r').
+/// These relative values neither overflow nor underflow, and 1 − ρ stays accurate at any depth. Arrays are padded to a
+/// multiple of `strip_padding`: loops run over whole vectors, the excess lanes are meaningless.
 namespace widelimit::cpu {
 
 constexpr Index strip_padding = 16;
@@ -21,14 +21,14 @@ struct Strip {
   T* theta = nullptr;  ///< channel m at theta + m·theta_stride
   Index theta_stride = 0;
   Index channels = 0;
-  /// Channels [begin, end) to whose θ a step adds the ρ it leaves: the layer without bias that mostly follows an
-  /// activation, done while the numbers are in registers.
+  /// Channels [begin, end) to whose θ a step adds its resulting ρ: fuses the layer without bias that usually follows an
+  /// activation, while the numbers are in registers.
   Index trained_begin = 0;
   Index trained_end = 0;
 };
 
-/// A number that belongs to one side of the pair: the same for the whole strip on the row side (or one for each
-/// element, where `row_varies`, or one for each 16, where `row_in_groups`), one for each element on the column side.
+/// A number that belongs to one side of the pair: on the row side the same for the whole strip (or one per element if
+/// `row_varies`, or one per 16 elements if `row_in_groups`); on the column side one per element.
 template <typename T>
 struct Sides {
   const T* row = nullptr;
@@ -37,7 +37,7 @@ struct Sides {
   bool row_in_groups = false;
 };
 
-/// Clamps ρ, sets t and θ. True where some |ρ| is so near 1 that t must be recomputed from the inputs.
+/// Clamps ρ, sets t and θ. Returns true if some |ρ| is so close to 1 that t must be recomputed from the inputs.
 template <typename T>
 bool begin_strip(const Strip<T>& strip, T near);
 
@@ -45,7 +45,7 @@ bool begin_strip(const Strip<T>& strip, T near);
 template <typename T>
 void rectifier(T a, T b, const Strip<T>& strip);
 
-/// θ_m ← θ_m + ρ for m in [begin, end): a layer without bias, whose weights leave ρ alone.
+/// θ_m ← θ_m + ρ for m in [begin, end): a layer without bias, which does not change ρ.
 template <typename T>
 void add_rho(Index begin, Index end, const Strip<T>& strip);
 
@@ -57,11 +57,11 @@ void blend_constant(const Sides<T>& a, const Sides<T>& c, Index begin, Index end
 template <typename T>
 void blend(const Sides<T>& a, const Sides<T>& b, const Strip<T>& other, const Strip<T>& strip);
 
-/// ρ ← rate·ρ, θ ← rate·θ: dropout raises the variances, not the covariance.
+/// ρ ← rate·ρ, θ ← rate·θ: dropout increases the variances, not the covariances.
 template <typename T>
 void shrink(T rate, const Strip<T>& strip);
 
-/// out = values·s·s'. False where an element left the range of Out.
+/// out = values·s·s'. Returns false if an element exceeds the range of Out.
 template <typename T, typename Out>
 bool write_out(const T* values, Index size, const Sides<T>& s, Out* out);
 
@@ -79,31 +79,31 @@ void radial_strip(double gamma, const Sides<double>& r, const Strip<double>& str
 void wave_strip(bool odd, const Sides<double>& r, const Sides<double>& n, const Strip<double>& strip);
 /// sign:  ρ ← (2/π)asin ρ, θ ← 0.
 void sign_strip(const Strip<double>& strip);
-/// ρ ← A(ρ)√(1−ρ²) + B(ρ)(π − arccos ρ), and θ ← θ times the same with the second pair of polynomials.
+/// ρ ← A(ρ)√(1−ρ²) + B(ρ)(π − arccos ρ), and θ ← θ times the same expression with the second pair of polynomials.
 struct ArcCosinePolynomials {
   const double* a = nullptr;
   const double* b = nullptr;
   const double* a_dot = nullptr;
   const double* b_dot = nullptr;
-  int count = 0;  ///< coefficients of each, lowest power first
+  int count = 0;  ///< number of coefficients of each, in ascending order
 };
 void arc_cosine_strip(const ArcCosinePolynomials& polynomials, const Strip<double>& strip);
 /// ρ ← ρᵈ, θ ← θ·d·ρᵈ⁻¹.
 void power_strip(int degree, const Strip<double>& strip);
 
-/// What a dual makes of the pairs of a strip, before it is stored: ρ, 1 − |ρ| with its own digits, and the factor of θ.
+/// Result of a dual on a strip before it is stored: ρ, an accurate 1 − |ρ|, and the factor of θ.
 struct DualStrip {
   double* rho = nullptr;
   double* t = nullptr;
   double* slope = nullptr;
 };
-/// Mehler's series:  ρ ← Σ_k A_k A'_k ρᵏ,  θ ← θ·Σ_k k A_k A'_k ρᵏ⁻¹, or θ·Σ_k B_k B'_k ρᵏ where `slope_row` is given;
-/// coefficient k of the row side at row[k·row_stride], of the column side at col[k·col_stride] on. A pair takes
-/// min(max(n, n'), m, m') terms, n and m its sides' `enough` and `plenty`.
+/// Mehler's series:  ρ ← Σ_k A_k A'_k ρᵏ,  θ ← θ·Σ_k k A_k A'_k ρᵏ⁻¹, or θ·Σ_k B_k B'_k ρᵏ if `slope_row` is not null;
+/// coefficient k of the row side is at row[k·row_stride], of the column side at col[k·col_stride]. A pair uses
+/// min(max(n, n'), m, m') terms, with n and m the `enough` and `plenty` of its sides.
 struct Series {
   Sides<double> enough;
   Sides<double> plenty;
-  Sides<double> rest;  ///< 0 where the squares of a side's A_k sum to 1
+  Sides<double> rest;  ///< 0 if the squares of the A_k of a side sum to 1
   const double* row = nullptr;
   const double* slope_row = nullptr;
   Index row_stride = 0;
@@ -114,8 +114,9 @@ struct Series {
 };
 void series_strip(const Series& series, const Strip<double>& strip, const DualStrip& dual);
 
-/// Pairs to which a series does not do justice: |ρ|²⁵⁶ times the product of what both sides leave beyond 256 terms is
-/// above 1, for φ or for φ', and so is |ρ|¹⁰²⁴ times that beyond 1024 (more than anything where there are not as many).
+/// Remainders that identify pairs which a series does not resolve: |ρ|²⁵⁶ times the product of the remainders of both
+/// sides beyond 256 terms is above 1, for φ or for φ', and so is |ρ|¹⁰²⁴ times the remainders beyond 1024 terms (huge
+/// for shorter series).
 struct Rests {
   Sides<double> value;
   Sides<double> slope;
@@ -123,21 +124,21 @@ struct Rests {
   Sides<double> long_slope;
 };
 [[nodiscard]] bool any_unresolved(const Rests& rests, const Strip<double>& strip);
-/// The pair at element k.
+/// Returns whether the pair at element k is unresolved.
 [[nodiscard]] bool is_unresolved(const Rests& rests, const Strip<double>& strip, Index k);
-/// Replaces what a series made of unresolved pairs by the double sum over the logistic mixture (tanh, sigmoid, swish,
+/// Replaces the series of unresolved pairs by the double sum over the logistic mixture (tanh, sigmoid, swish,
 /// softplus). [recipe/quadrature/logistic_mixture.hpp]
 struct MixtureSides {
-  Sides<double> r;        ///< deviations before
-  Sides<double> n;        ///< reciprocals of those after
-  Sides<double> stretch;  ///< how fast φ(r·z)·n moves with log r
+  Sides<double> r;        ///< standard deviations before
+  Sides<double> n;        ///< reciprocals of the standard deviations after
+  Sides<double> stretch;  ///< sensitivity of φ(r·z)·n to log r
 };
 void mixture_strip(Phi phi, const MixtureSides& sides, const Rests& rests, const Strip<double>& strip,
                    const DualStrip& dual);
 /// Stores ρ and t, and multiplies θ.
 void store_dual(const DualStrip& dual, const Strip<double>& strip);
 
-/// Name of the vector instructions in use, e.g. "AVX3".
+/// Returns the name of the vector instruction set in use, e.g. "AVX3".
 const char* vector_target();
 
 }  // namespace widelimit::cpu

@@ -8,7 +8,7 @@
 
 namespace widelimit::cpu {
 
-/// The strips of one row through all steps: one on top, and one for each open fork below it.
+/// Runs the strips of one row through all steps: a stack with one strip per open fork.
 template <typename T>
 class StripStack {
  public:
@@ -24,8 +24,8 @@ class StripStack {
     strips_.resize(static_cast<std::size_t>(deepest));
   }
 
-  /// Starts with `size` correlations at `rho` (used in place), nothing forked. `follower`, where given, is a layer
-  /// without bias that is done with the step before it.
+  /// Starts with `size` correlations at `rho` (used in place) and no forks. `follower`, if not null, is a layer without
+  /// bias that is fused with the preceding step.
   void restart(T* rho, Index size, const Step* follower) {
     const Index stride = memory_.cols();
     for (std::size_t level = 0; level < strips_.size(); ++level) {

@@ -49,7 +49,7 @@ template <typename T>
 void UnitRows<T>::multiply(Range rows, const UnitRows& other, Range cols, bool on_diagonal,
                            MatrixView<T> products) const {
   if (rows_.index() != other.rows_.index()) {
-    fail(Code::usage, "samples of one set are sparse, those of the other dense; load both as one kind");
+    fail(Code::usage, "one set of samples is sparse, the other dense; load both in the same format");
   }
   if (is_sparse()) {
     return host::sparse_product(sparse().part(rows.begin, rows.size()), other.sparse().part(cols.begin, cols.size()),

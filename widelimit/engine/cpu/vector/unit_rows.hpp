@@ -7,26 +7,26 @@
 
 namespace widelimit::cpu {
 
-/// Inputs divided by their norms, n × d: dense in the precision of strips, or sparse in double, which their products
-/// are added in.
+/// Inputs divided by their norms, n × d: dense in the precision of strips, or sparse in double, which is the precision
+/// of their products.
 template <typename T>
 class UnitRows {
  public:
-  /// Takes samples of d numbers, and returns their variances ‖x‖²/d.
+  /// Loads samples with d numbers and returns their variances ‖x‖²/d.
   Variances load(const SampleView& x, Index d, int threads);
-  /// Bytes of one sample, a bound.
+  /// Returns an upper bound of the bytes per sample.
   [[nodiscard]] static std::size_t bytes(const SampleView& x, Index d);
 
-  /// products(i, j) = ⟨x̂, x̂'⟩ for the rows of a tile; of a square on the diagonal at least those on and above it.
-  /// Error{usage} where one set is sparse and the other dense.
+  /// Computes products(i, j) = ⟨x̂, x̂'⟩ for the rows of a tile; on a diagonal tile at least on and above the diagonal.
+  /// Throws Error{usage} if one set is sparse and the other dense.
   void multiply(Range rows, const UnitRows& other, Range cols, bool on_diagonal, MatrixView<T> products) const;
-  /// 1 − |⟨x̂, x̂'⟩| = ½‖x̂ ∓ x̂'‖² of two rows: the digits that the product cancels.
+  /// Returns 1 − |⟨x̂, x̂'⟩| = ½‖x̂ ∓ x̂'‖² of two rows without cancellation.
   [[nodiscard]] T half_squared_distance(Index i, const UnitRows& other, Index j, T sign) const;
 
   [[nodiscard]] bool is_sparse() const { return std::holds_alternative<SparseMatrix>(rows_); }
-  /// All rows, where they are not sparse.
+  /// Returns all rows if they are dense.
   [[nodiscard]] MatrixView<const T> dense() const { return std::get<Matrix<T>>(rows_).view(); }
-  /// Sparse rows from `first` on with all their numbers, zeros too.
+  /// Writes sparse rows from `first` on as dense rows.
   void copy_rows(Index first, MatrixView<T> to) const;
 
  private:

@@ -37,7 +37,7 @@ struct VectorLoaded final : CpuLoaded {
   }
 };
 
-/// Memory for one `Use`, kept by each thread from tile to tile; not cleared.
+/// Scratch buffer for one `Use`, one per thread; not cleared.
 template <typename T, typename Use>
 MatrixView<T> scratch_matrix(Index rows, Index cols) {
   thread_local Matrix<T> memory;
@@ -57,14 +57,14 @@ void refine(const VectorLoaded<T>& a, Index i, const VectorLoaded<T>& b, Index f
   }
 }
 
-/// Step k, where it is a layer without bias: it leaves ρ alone and adds it to the tangents, which the step before it
-/// does in passing.
+/// Returns step k if it is a layer without bias: it keeps ρ and adds it to the tangents, which is fused with the
+/// preceding step.
 const Step* bias_free_at(const Recipe& recipe, std::size_t k) {
   const bool fits = k < recipe.steps.size() && recipe.steps[k].op == Op::affine && recipe.steps[k].b2 == 0;
   return fits ? &recipe.steps[k] : nullptr;
 }
 
-/// out = values·r·r' in double, where r does not fit a float.
+/// out = values·r·r' in double, if r exceeds the range of float.
 template <typename T, typename Out>
 bool write_wide(const T* values, Index size, double r, const double* r_col, Out* out) {
   bool finite = true;
@@ -75,8 +75,8 @@ bool write_wide(const T* values, Index size, double r, const double* r_col, Out*
   return finite;
 }
 
-/// The pairs of one tile: their correlations by one matrix product, then the outputs row by row. Of a square on the
-/// diagonal of one set, only pairs on and above the diagonal.
+/// The pairs of one tile: correlations by one matrix product, then the outputs row by row. A diagonal tile only has
+/// pairs on and above the diagonal.
 template <typename T>
 class VectorTile {
  public:
@@ -95,8 +95,8 @@ class VectorTile {
 
   [[nodiscard]] bool on_diagonal() const { return &a_ == &b_ && rows_.begin == cols_.begin; }
 
-  /// Rows `part` of the tile, each once: their correlations are used up. Outputs begin with row part.begin and, on the
-  /// diagonal, with column part.begin.
+  /// Writes rows `part` of the tile, each once, because this overwrites their correlations. Outputs begin with row
+  /// part.begin and, on the diagonal, with column part.begin.
   template <typename Out>
   void write(Range part, std::span<const MatrixView<Out>> outputs) {
     first_ = on_diagonal() ? part.begin : cols_.begin;
@@ -145,10 +145,10 @@ class VectorTile {
   const Recipe& recipe_;
   const VectorLoaded<T>& a_;
   const VectorLoaded<T>& b_;
-  bool wide_;  ///< of this tile alone: bits must not depend on what else was loaded
+  bool wide_;  ///< depends on this tile only: results must not depend on other loaded samples
   Range rows_;
   Range cols_;
-  Index first_ = 0;  ///< column where the strips of the present rows begin
+  Index first_ = 0;  ///< first column of the strips of the current rows
   MatrixView<T> rho_;
   StripStack<T> stack_;
 };
@@ -169,13 +169,13 @@ void vector_tile(const Recipe& recipe, const Loaded& x1, Range rows, const Loade
   tile.write(rows, outputs);
 }
 
-/// The same, and its transpose: made in bands of rows that stay in the second-level cache, then streamed to both
-/// places.
+/// The tile and its transpose: computed in bands of rows that fit in the second-level cache, then streamed to both
+/// destinations.
 template <typename T, typename Out>
 void mirrored_vector_tile(const Recipe& recipe, const Loaded& x, Range rows, Range cols,
                           std::span<const MatrixView<Out>> outputs, std::span<const MatrixView<Out>> mirrored) {
   constexpr Index cache = Index{1} << 19;
-  constexpr Index line = strip_padding;  // strips of a square on the diagonal begin at whole vectors
+  constexpr Index line = strip_padding;  // strips of a diagonal tile begin at whole vectors
   const Index row_size = padded(cols.size());
   const auto count = static_cast<Index>(outputs.size());
   const Index height = std::max(line, cache / (count * row_size * Index{sizeof(Out)}) / line * line);
@@ -195,12 +195,12 @@ void mirrored_vector_tile(const Recipe& recipe, const Loaded& x, Range rows, Ran
       if (tile.on_diagonal()) mirror_upper(band[s].block(0, 0, part.size(), part.size()));
       stream(band[s], outputs[s].block(begin - rows.begin, first, part.size(), width));
       stream_transposed(band[s], mirrored[s].block(first, begin - rows.begin, width, part.size()));
-      interruption_point();  // fresh pages of many outputs: a tile of a sweep may touch gigabytes
+      interruption_point();  // page faults on many outputs are slow: a tile of a sweep may touch gigabytes
     }
   }
 }
 
-/// Strips of floats hold too few digits for outputs in double.
+/// Strips in float are not accurate enough for outputs in double.
 template <typename T, typename Out>
 constexpr bool holds_digits = sizeof(T) >= sizeof(Out);
 
@@ -251,7 +251,7 @@ class VectorPath final : public Path {
   [[nodiscard]] std::size_t loaded_bytes(const SampleView& x) const override {
     return vector_sample_bytes<T>(recipe_, x);
   }
-  /// The matrix product packs both sides of each tile, so tiles are large.
+  /// Tiles are large, because the matrix product packs both sides of each tile.
   [[nodiscard]] Index tile_edge() const override { return 1024; }
 
  private:

@@ -10,7 +10,7 @@ namespace widelimit::cpu {
 
 namespace {
 
-/// Deviations of an emit step.
+/// Standard deviations at an emit step.
 template <typename T>
 Features emitted_deviations(const Variances& variance, VectorSamples<T>& samples) {
   Features features = make_features(1, std::ssize(variance));
@@ -73,7 +73,7 @@ std::size_t vector_sample_bytes(const Recipe& recipe, const SampleView& x) {
   for (const Step& step : recipe.steps) features += usize(feature_count(step));
   const std::size_t rounded = std::is_same_v<T, float> ? sizeof(float) : 0;
   const std::size_t kept = inputs + usize(recipe.outputs) * sizeof(double) + features * (sizeof(double) + rounded);
-  // Variances and tangents of every state, and of the step under way.
+  // Variances and tangents of every live state and of the current step.
   const std::size_t passing = usize(deepest_stack(recipe) + 1) * (2 + usize(recipe.channels)) * sizeof(long double);
   return kept + passing;
 }
