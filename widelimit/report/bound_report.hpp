@@ -12,15 +12,15 @@
 
 namespace widelimit {
 
-/// "0.5295", or "1.28 (vacuous)" from `range` on; a dash for nothing.
+/// Formats a bound: "0.5295", or "1.28 (vacuous)" if it is at least `range`; a dash if absent.
 [[nodiscard]] std::string bound_text(std::optional<double> value, double range = 1);
 
-/// A row for each bound row; columns that no row has are left out.
+/// Returns one row per bound row; columns without any value are omitted.
 [[nodiscard]] Table bound_table(const std::vector<BoundRow>& rows);
 [[nodiscard]] nlohmann::ordered_json bound_json(const BoundRow& row);
 
-/// Measured error and bounds by the number of samples, a figure for each kind of labels and machine; of one number of
-/// samples the parts of each bound as bars.
+/// Plots measured error and bounds by the number of samples, one figure per kind of labels and machine; for a single
+/// number of samples, plots the terms of each bound as bars.
 [[nodiscard]] std::vector<Illustration> bound_figures(const std::vector<BoundRow>& rows);
 
 }  // namespace widelimit

@@ -57,7 +57,7 @@ Json label_bound_json(const LabelBound& bound) {
   return json;
 }
 
-/// What stands in one column of a row.
+/// One table column: its name and the text of its cells.
 struct BoundColumn {
   const char* name;
   std::function<std::string(const BoundRow&)> text;

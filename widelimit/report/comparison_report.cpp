@@ -21,7 +21,7 @@ std::string verdict(const Comparison& comparison, std::size_t place) {
 
 Cell cell(std::optional<double> value) { return value ? Cell(*value) : Cell(); }
 
-/// A family says which of its kernels it chose.
+/// Returns the kernel chosen from a family of kernels, empty for a single kernel.
 std::string choice_text(const ComparedKernel& row) { return row.tuned.size() > 1 ? kernel_text(row.kernel()) : ""; }
 
 const char* error_name(const Comparison& comparison) { return comparison.classes ? "error rate" : "squared error"; }
@@ -63,7 +63,7 @@ Json kernel_json(const Comparison& comparison, std::size_t place) {
   return json;
 }
 
-/// Names of those with a verdict, the better first.
+/// Returns the names of the kernels with verdict `wanted`, best first.
 std::vector<std::string> names_of(const Comparison& comparison, std::string_view wanted) {
   std::vector<std::string> names;
   for (const std::size_t place : comparison.order()) {
@@ -168,7 +168,7 @@ std::vector<std::string> comparison_sentences(const Comparison& comparison) {
                                                  choice.empty() ? "" : fmt::format(", {}", choice),
                                                  error_name(comparison), best.error)};
   if (comparison.test == PairedTest::none) {
-    sentences.emplace_back("One held-out sample has no spread: nothing says which differences mean something");
+    sentences.emplace_back("A single held-out sample does not allow a test of the differences");
     return sentences;
   }
   const std::vector<std::string> tied = names_of(comparison, "tied");
@@ -201,7 +201,7 @@ Illustration comparison_bars(const Comparison& comparison) {
       .figure = bars(names, series, {.title = "Held-out error of each kernel", .value_label = error_name(comparison)}),
       .caption = held_out.intervals.empty()
                      ? "Lower is better."
-                     : "Lower is better. Whiskers are intervals of 95 %, each of one kernel alone; whether two "
+                     : "Lower is better. Whiskers are 95 % intervals of each kernel alone; whether two "
                        "kernels differ is decided by the paired test."};
 }
 

@@ -11,18 +11,18 @@
 
 namespace widelimit {
 
-/// A row for each kernel, the best first: its choice, held-out error, p, verdict and seconds.
+/// Returns one row per kernel, best first: its choice, held-out error, p-value, verdict and seconds.
 [[nodiscard]] Table comparison_table(const Comparison& comparison);
-/// The same for pages, where it is sorted: with places, and numbers as numbers.
+/// The same as a sortable table for pages: with places, and numbers as numeric cells.
 [[nodiscard]] Table comparison_ranking(const Comparison& comparison);
-/// The same for files, with numbers in full, and why a kernel has no result.
+/// The same for files: with full precision, and the error message of failed kernels.
 [[nodiscard]] Table comparison_rows(const Comparison& comparison);
 [[nodiscard]] nlohmann::ordered_json comparison_json(const Comparison& comparison);
 
-/// Who is best, who ties with it and who is worse.
+/// Returns sentences: the best kernel, those tied with it and those that are worse.
 [[nodiscard]] std::vector<std::string> comparison_sentences(const Comparison& comparison);
 
-/// Held-out errors with their intervals, the best on top, and test errors beside them.
+/// Plots held-out errors with confidence intervals, best on top, and test errors.
 [[nodiscard]] Illustration comparison_bars(const Comparison& comparison);
 
 }  // namespace widelimit

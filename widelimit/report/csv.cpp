@@ -11,7 +11,7 @@
 namespace widelimit {
 namespace {
 
-/// Blanks at the ends are quoted too: many readers strip them otherwise.
+/// Leading and trailing spaces are quoted, since many readers strip them otherwise.
 std::string csv_word(std::string_view word, char separator) {
   const bool plain = word.find(separator) == std::string_view::npos &&
                      word.find_first_of("\"\r\n") == std::string_view::npos &&

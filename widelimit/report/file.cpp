@@ -21,7 +21,7 @@ TemporaryFolder::TemporaryFolder() {
   const fs::path parent = fs::temp_directory_path(failure);
   std::string name = (parent / "widelimit-XXXXXX").string();
   if (failure || ::mkdtemp(name.data()) == nullptr)
-    fail(Code::resource, "cannot make a temporary folder {}: {}; set TMPDIR to a folder that may be written", name,
+    fail(Code::resource, "cannot make a temporary folder {}: {}; set TMPDIR to a writable folder", name,
          failure ? failure.message() : std::strerror(errno));
   path_ = name;
 }

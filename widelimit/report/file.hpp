@@ -7,10 +7,10 @@
 
 namespace widelimit {
 
-/// The whole file; Error where it cannot be read.
+/// Reads a whole file as text. Throws Error if it cannot be read.
 [[nodiscard]] std::string read_back(const std::filesystem::path& path);
 
-/// A fresh folder for this process alone, removed with everything in it.
+/// New temporary folder of this process, removed with its contents on destruction.
 class TemporaryFolder {
  public:
   TemporaryFolder();

@@ -7,9 +7,9 @@
 
 namespace widelimit {
 
-/// How a fit ended, for a record; what does not exist is left out.
+/// Returns the summary of a fit for a record; absent values are omitted.
 [[nodiscard]] nlohmann::ordered_json summary_json(const Summary& summary);
-/// The same for reading.
+/// Returns the same as a table.
 [[nodiscard]] Table summary_table(const Summary& summary);
 
 }  // namespace widelimit

@@ -15,7 +15,7 @@ namespace widelimit {
 
 namespace {
 
-/// The style sheet of every page.
+/// Style sheet of every page.
 std::string_view page_style() {
   return R"css(
 :root {
@@ -98,7 +98,7 @@ std::string header_row(const Table& table) {
   return cells;
 }
 
-/// One <td> per column for every row; a cell without a value holds a dash.
+/// Returns one <td> per column for every row; empty cells are dashes.
 std::vector<std::string> body_rows(const Table& table) {
   std::vector<std::string> rows(table.rows.size());
   for (std::size_t j = 0; j < table.columns.size(); ++j) {
@@ -112,7 +112,7 @@ std::vector<std::string> body_rows(const Table& table) {
   return rows;
 }
 
-/// Whether a cell stands before another in a sorted table: words from a to z, numbers from the largest, nothing last.
+/// Sort order of cells: words ascending, numbers descending, empty cells last.
 bool before(const Cell& a, const Cell& b) {
   const auto number = [](const Cell& cell) {
     const auto* count = std::get_if<std::int64_t>(&cell);
@@ -127,7 +127,7 @@ bool before(const Cell& a, const Cell& b) {
   return number(a) > number(b);
 }
 
-/// The place of every row when they are sorted by that column.
+/// Returns the place of every row in the order of that column.
 std::vector<std::size_t> places_by(const Table& table, std::size_t column) {
   std::vector<std::size_t> order(table.rows.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -138,7 +138,7 @@ std::vector<std::size_t> places_by(const Table& table, std::size_t column) {
   return places;
 }
 
-/// Of tables with at most that many columns: the cells of a row have its place in the order that is chosen.
+/// Styles for tables of up to that many columns: cells take the place of their row in the selected order.
 std::string sorting_style(std::size_t columns) {
   std::string style;
   for (std::size_t j = 0; j < columns; ++j) {
@@ -147,7 +147,7 @@ std::string sorting_style(std::size_t columns) {
   return style;
 }
 
-/// Of sets of at most that many slides: the one that is chosen is seen.
+/// Styles for sets of up to that many slides: only the selected one is visible.
 std::string slides_style(std::size_t slides) {
   std::string style;
   for (std::size_t k = 0; k < slides; ++k) {
@@ -158,7 +158,7 @@ std::string slides_style(std::size_t slides) {
 
 std::string figure_markup(const Illustration& illustration, int number) {
   const std::string& alt = illustration.alt.empty() ? illustration.figure.title : illustration.alt;
-  if (alt.empty()) fail(Code::usage, "figure {} of the page needs a title or a text that says what it shows", number);
+  if (alt.empty()) fail(Code::usage, "figure {} of the page needs a title or an alternative text", number);
   const std::string svg =
       with_root_attributes(with_unique_ids(illustration.figure.svg, fmt::format("figure{}-", number)),
                            fmt::format("role=\"img\" aria-label=\"{}\"", escape_markup(alt)));

@@ -13,8 +13,7 @@ void require_finite(const Json& value, const std::string& place) {
   if (value.is_number_float()) {
     const auto number = value.get<double>();
     if (!std::isfinite(number))
-      fail(Code::numerical, "{} came out as {}, which is no result: look at the data and settings that led to it",
-           place, number);
+      fail(Code::numerical, "{} is {}, not a finite number: check the data and settings", place, number);
   } else if (value.is_object()) {
     for (const auto& [key, child] : value.items()) require_finite(child, place.empty() ? key : place + "." + key);
   } else if (value.is_array()) {

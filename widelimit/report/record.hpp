@@ -12,18 +12,18 @@
 
 namespace widelimit {
 
-/// Record of a run, as --json prints it: one object whose keys keep their order.
+/// Record of a run, as printed by --json: one object with keys in fixed order.
 ///
 ///   {"widelimit": "0.1.0", "verb": …, "settings": {…}, "seed": …, "backend": {"name": …, "description": …},
 ///    "precision": …, "threads": …, "timings": {…seconds}, "notes": […], "results": {…}}
 ///
-/// backend, precision and threads are left out by a verb that computes nothing, notes where there are none.
+/// Commands that compute nothing omit backend, precision and threads; notes are omitted if there are none.
 struct Record {
   std::string verb;
   nlohmann::ordered_json settings = nlohmann::ordered_json::object();
   std::uint64_t seed = 0;
-  std::vector<std::pair<std::string, double>> timings;  ///< seconds, in the order they were taken
-  std::vector<std::string> notes;                       ///< what a reader of the results should know of the data
+  std::vector<std::pair<std::string, double>> timings;  ///< seconds, in order of measurement
+  std::vector<std::string> notes;                       ///< remarks on the data for readers of the results
   nlohmann::ordered_json results = nlohmann::ordered_json::object();
 
   explicit Record(std::string the_verb) : verb(std::move(the_verb)) {}
@@ -31,13 +31,13 @@ struct Record {
   /// Records the back end and the precision.
   void ran_on(const Engine& engine, Precision precision);
 
-  /// Returns what a page shows of the run, for Page::settings: settings, seed, back end, precision and notes.
+  /// Returns the content of Page::settings: settings, seed, back end, precision and notes.
   [[nodiscard]] nlohmann::ordered_json page_settings() const;
 
-  /// Error{numerical} names the first number that is not finite by its key, as "results.accuracy[2]": JSON cannot
+  /// Throws Error{numerical} with the key of the first non-finite number, e.g. "results.accuracy[2]": JSON cannot
   /// represent it, and null would hide it.
   [[nodiscard]] nlohmann::ordered_json to_json() const;
-  /// Indented text ending in a newline; bytes that are not UTF-8 become U+FFFD.
+  /// Returns indented text ending in a newline; invalid UTF-8 becomes U+FFFD.
   [[nodiscard]] std::string to_text() const;
 
  private:

@@ -65,7 +65,7 @@ Json class_json(const ClassScores& scores, const std::vector<std::string>& class
   return json;
 }
 
-/// The names and values of a row of scores_table.
+/// Returns the names and values of a row of scores_table.
 std::vector<std::pair<std::string, Cell>> score_cells(const Score& score) {
   const auto cell = [](const std::optional<double>& value) { return value ? Cell(*value) : Cell(); };
   if (const auto* values = std::get_if<ValueScores>(&score)) {
@@ -122,7 +122,8 @@ Table scores_table(const std::vector<NamedScore>& parts) {
   for (std::size_t c = 0; !rows.empty() && c < rows.front().size(); ++c) {
     bool empty = true;
     for (const auto& row : rows) {
-      if (row.size() != rows.front().size()) fail(Code::usage, "parts of one table have the same kind of scores");
+      if (row.size() != rows.front().size())
+        fail(Code::usage, "all parts of a table must have the same kind of scores");
       empty = empty && std::holds_alternative<std::monostate>(row[c].second);
     }
     if (empty) continue;

@@ -11,20 +11,20 @@
 
 namespace widelimit {
 
-/// A part of the data by its name, and the score of a machine on it.
+/// Part of the data by name, and the score of a machine on it.
 using NamedScore = std::pair<std::string, Score>;
 
-/// "accuracy 0.9861 (1229 of 1247), AUC 0.9987", or "mean squared error 0.12, R² 0.93, RMSE 0.35, MAE 0.27".
+/// Formats a score: "accuracy 0.9861 (1229 of 1247), AUC 0.9987", or "mean squared error 0.12, R² 0.93, RMSE 0.35, MAE
+/// 0.27".
 [[nodiscard]] std::string score_text(const Score& score);
 
-/// All scores by name, those of each class by the names of the classes; what is undefined is left out, and "notes" says
-/// why.
+/// Returns all scores by name, those of classes by class name; undefined scores are omitted and explained in "notes".
 [[nodiscard]] nlohmann::ordered_json score_json(const Score& score, const std::vector<std::string>& classes);
 
-/// A row for each part, a column for each score that one of them has.
+/// Returns one row per part and one column per score that any part has.
 [[nodiscard]] Table scores_table(const std::vector<NamedScore>& parts);
 
-/// A row for each class: samples, predictions, precision, recall and F1.
+/// Returns one row per class: samples, predictions, precision, recall and F1.
 [[nodiscard]] Table class_table(const ClassScores& scores, const std::vector<std::string>& classes);
 
 }  // namespace widelimit

@@ -8,7 +8,7 @@
 namespace widelimit {
 namespace {
 
-/// How the measured numbers of one column are written.
+/// Number format of one column.
 struct NumberForm {
   bool scientific = false;
   int decimals = 0;

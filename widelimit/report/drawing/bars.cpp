@@ -8,15 +8,15 @@
 namespace widelimit {
 namespace {
 
-/// Of a group's height 1, the bars take this much.
+/// Fraction of a group's height that is covered by bars.
 constexpr double group_height = 0.76;
 constexpr std::size_t longest_label = 34;
-/// Bars end here although their numbers go on: beyond it gnuplot's own arithmetic overflows.
+/// Bars are clipped here, since gnuplot's arithmetic overflows beyond; the printed values are not.
 constexpr double longest_bar = 1e300;
 
 void require_values(const std::vector<std::string>& categories, const std::vector<BarSeries>& series,
                     const BarsOptions& options) {
-  if (categories.empty() || series.empty()) fail(Code::usage, "\"{}\" has no bar to draw", options.title);
+  if (categories.empty() || series.empty()) fail(Code::usage, "\"{}\" has no bars to draw", options.title);
   for (const BarSeries& one : series) {
     if (one.values.size() != categories.size())
       fail(Code::usage, "bars \"{}\" have {} values for {} categories", one.name, one.values.size(), categories.size());
@@ -34,7 +34,7 @@ void require_values(const std::vector<std::string>& categories, const std::vecto
   }
 }
 
-/// Where bar i of series k stands on the vertical axis.
+/// Vertical position of bar i of series k.
 struct Slot {
   double top = 0;
   double thickness = 0;
@@ -47,13 +47,13 @@ Slot slot_of(std::size_t i, std::size_t k, std::size_t count) {
 
 double drawn(double value) { return std::clamp(value, -longest_bar, longest_bar); }
 
-/// The interval around bar i, or the bar's end alone.
+/// Returns the interval of bar i, or the bar's end if there is none.
 std::pair<double, double> interval_of(const BarSeries& series, std::size_t i) {
   if (series.intervals.empty()) return {drawn(series.values[i]), drawn(series.values[i])};
   return {drawn(series.intervals[i].first), drawn(series.intervals[i].second)};
 }
 
-/// The whiskers of series k into a data file (x y xlow xhigh).
+/// Writes the whiskers of series k to a data file (x y xlow xhigh) and returns its name.
 std::string draw_intervals(const Drawing& drawing, const BarSeries& series, std::size_t k, std::size_t count) {
   std::string whiskers;
   for (std::size_t i = 0; i < series.values.size(); ++i) {
@@ -66,7 +66,8 @@ std::string draw_intervals(const Drawing& drawing, const BarSeries& series, std:
   return file;
 }
 
-/// Draws series k of `count`: its boxes into a data file (x y xlow xhigh ylow yhigh), its numbers as labels.
+/// Draws series k of `count`: boxes to a data file (x y xlow xhigh ylow yhigh), numbers as labels. Returns the file
+/// name.
 std::string draw_series(Drawing& drawing, const BarSeries& series, std::size_t k, std::size_t count) {
   std::string boxes;
   for (std::size_t i = 0; i < series.values.size(); ++i) {
@@ -85,7 +86,7 @@ std::string draw_series(Drawing& drawing, const BarSeries& series, std::size_t k
   return file;
 }
 
-/// Zero is always on the axis, and beyond the longest bar there is room for its number.
+/// Sets the value axis, which includes zero and has space for the number of the longest bar.
 void set_values_axis(Drawing& drawing, const std::vector<BarSeries>& series) {
   double low = 0.0;
   double high = 0.0;

@@ -10,7 +10,7 @@ namespace widelimit {
 namespace {
 
 constexpr double pixel_columns = 500;
-/// Short series show their points; long ones would be all points.
+/// Longer series are drawn without point markers.
 constexpr std::size_t most_marked_points = 40;
 
 constexpr std::size_t longest_name = 48;
@@ -50,8 +50,8 @@ std::vector<Point> showable(const Series& series, const CurvesOptions& options) 
   return points;
 }
 
-/// Neighbours that fall into one pixel column become its first, lowest, highest and last point: the eye sees the
-/// same line, and a spectrum of thousands costs kilobytes.  O(points).
+/// Reduces the points in one pixel column to the first, lowest, highest and last, which draws the same line. Cost:
+/// O(points).
 std::vector<Point> thinned(const std::vector<Point>& points, const AxisExtent& x, AxisScale scale) {
   if (points.size() <= static_cast<std::size_t>(4 * pixel_columns)) return points;
   const double left = on_scale(x.low, scale);
@@ -74,7 +74,7 @@ std::vector<Point> thinned(const std::vector<Point>& points, const AxisExtent& x
   return kept;
 }
 
-/// Tics of a logarithmic axis too short for powers of ten: 1, 2 and 5 times them, or its ends where even these miss.
+/// Returns tics for a logarithmic axis too short for powers of ten: multiples by 1, 2 and 5, or the two ends.
 std::string tics_between(const AxisExtent& extent) {
   std::vector<double> tics;
   const double decade = std::pow(10.0, std::floor(std::log10(extent.low)));
@@ -87,7 +87,7 @@ std::string tics_between(const AxisExtent& extent) {
   return text;
 }
 
-/// Explicit ranges: gnuplot widens an axis to its next tic, which overflows near the largest doubles.
+/// Sets explicit ranges: gnuplot extends an axis to the next tic, which overflows near the largest doubles.
 void set_axis(Drawing& drawing, char axis, const AxisExtent& extent, AxisScale scale) {
   if (scale == AxisScale::log) {
     const double margin = extent.low == extent.high ? 2.0 : 1.0;
@@ -119,7 +119,7 @@ std::string rows_of(const std::vector<Point>& points) {
   return rows;
 }
 
-/// What of the series the axes can show.
+/// Points that the axes can show, with their extents.
 struct PlottedPoints {
   std::vector<std::vector<Point>> points;
   AxisExtent x;
@@ -141,7 +141,7 @@ PlottedPoints collect(const std::vector<Series>& series, const CurvesOptions& op
     }
   }
   if (plotted.kept == 0)
-    fail(Code::usage, "\"{}\" has no point to draw: of {} given, none has a place on its axes", options.title,
+    fail(Code::usage, "\"{}\" has no points to draw: none of {} can be shown on its axes", options.title,
          plotted.given);
   return plotted;
 }
@@ -176,7 +176,7 @@ Figure curves(const std::vector<Series>& series, const CurvesOptions& options) {
   drawing.line("{}", plots);
   Figure figure = drawing.render();
   if (plotted.kept < plotted.given)
-    figure.note = fmt::format("Points that are not positive have no place on a logarithmic axis: {} of {} left out.",
+    figure.note = fmt::format("A logarithmic axis cannot show non-positive points: {} of {} are omitted.",
                               plotted.given - plotted.kept, plotted.given);
   return figure;
 }

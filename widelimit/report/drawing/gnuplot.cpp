@@ -13,11 +13,11 @@
 namespace widelimit {
 namespace {
 
-/// Okabe and Ito's colours for all kinds of colour vision, blue and orange moved towards the middle so that each
-/// keeps a contrast near 3:1 on white and on black.
+/// Colour-blind-safe palette of Okabe and Ito, with blue and orange adjusted so that each has a contrast of about 3:1
+/// on white and on black.
 constexpr std::array<std::string_view, 6> colours = {"#1a7fc1", "#d55e00", "#009e73", "#cc79a7", "#c68a00", svg_ink};
 
-/// gnuplot repeats the line of the script first and ends with what is wrong there.
+/// Returns the error message: gnuplot first repeats the script line and ends with the error.
 std::string last_line(std::string_view text) {
   const std::size_t end = text.find_last_not_of(" \t\r\n");
   if (end == std::string_view::npos) return "it gave no reason";
@@ -30,7 +30,7 @@ constexpr int edge = 16;
 constexpr int title_room = 46;
 constexpr int legend_row = 20;
 
-/// One entry of a legend: its sample begins at x, in the given row.
+/// Legend entry: its sample starts at x, in the given row.
 struct Entry {
   int x = 0;
   int row = 0;
@@ -38,8 +38,8 @@ struct Entry {
 
 constexpr int sample_width = 22;
 
-/// Entries flow like words, from left to right and then to the next row. gnuplot's own legend is not used: it keeps
-/// columns as wide as the longest name and does not report how many rows it used.
+/// Arranges entries from left to right, wrapping to the next row. gnuplot's legend is not used: its columns are as wide
+/// as the longest name, and it does not report its number of rows.
 std::vector<Entry> arrange(const std::vector<std::string>& names, int width) {
   constexpr int gaps = 8 + 24;
   std::vector<Entry> entries;
@@ -56,23 +56,22 @@ std::vector<Entry> arrange(const std::vector<std::string>& names, int width) {
 void require_success(const ProgramEnd& ending, std::string_view title) {
   if (!ending.found)
     fail(Code::usage,
-         "figures are drawn by gnuplot, which is not on PATH: install it (Debian: apt install gnuplot-nox), or ask "
-         "for no report");
+         "figures are drawn by gnuplot, which is not on PATH: install it (Debian: apt install gnuplot-nox), or "
+         "request no report");
   if (ending.signal == SIGINT || ending.signal == SIGTERM || ending.signal == SIGHUP)
     fail(Code::interrupted, "stopped while gnuplot drew \"{}\"", title);
   if (!ending.succeeded())
     fail(Code::resource,
          "gnuplot could not draw \"{}\" ({} {}): {}; check that its version is 5.4 or newer and that the folder for "
-         "temporary files has room",
+         "temporary files has free space",
          title, ending.signal != 0 ? "signal" : "status", ending.signal != 0 ? ending.signal : ending.status,
          last_line(ending.output));
 }
 
 }  // namespace
 
-/// Every byte that is not a letter or part of a longer character is written in octal: a backquote, a dollar or a
-/// quotation mark then never stands in the script, where gnuplot would look for commands. Digits too, since gnuplot
-/// reads an octal number on through any digits that follow it.
+/// All bytes except letters, spaces and multi-byte characters are octal-escaped, so that gnuplot never finds a
+/// backquote, dollar or quotation mark. Digits too, since gnuplot extends an octal escape by the digits that follow.
 std::string quote(std::string_view text) {
   std::string quoted = "\"";
   for (const char c : clean_text(text)) {
@@ -92,7 +91,7 @@ std::string quote_tic(std::string_view text) {
 std::string_view series_colour(std::size_t k) { return colours[k % colours.size()]; }
 int series_dash(std::size_t k) { return static_cast<int>(k / colours.size() % 5) + 1; }
 
-/// Nine samples of viridis (van der Walt, Smith 2015): lightness grows evenly, for all kinds of colour vision.
+/// Nine samples of viridis (van der Walt, Smith 2015), which is perceptually uniform and colour-blind-safe.
 std::string_view map_palette() {
   return "0 '#440154', 1 '#472d7b', 2 '#3b528b', 3 '#2c728e', 4 '#21918c', 5 '#28ae80', 6 '#5ec962', 7 '#addc30', 8 "
          "'#fde725'";
@@ -132,7 +131,7 @@ Drawing::Drawing(std::string_view title, const Layout& layout) : title_(clean_te
   if (!title_.empty())
     line("set label {} at screen {},{} left font ',{}' textcolor rgb ink", quote(title_), across(edge), up(edge + 6),
          svg_title_size);
-  // Labels at screen positions: gnuplot's own axis labels vanish without a word where it sees no room for them.
+  // Labels at screen positions: gnuplot silently drops axis labels if it finds no space for them.
   const auto label = [this](std::string_view text, double x, double y, std::string_view turn) {
     if (!text.empty())
       line("set label {} at screen {},{} center {} textcolor rgb ink", quote(shorten(clean_text(text), 60)), x, y,
@@ -161,11 +160,11 @@ void Drawing::data(std::string_view name, std::string_view bytes) const {
 
 Figure Drawing::render() const {
   data("script.gp", script_);
-  // -d: the settings of this script alone, whatever stands in the user's start-up file.
+  // -d: ignore the user's start-up file.
   require_success(run_program({"gnuplot", "-d", "script.gp"}, folder_.path()), title_);
   const std::string svg = read_back(folder_.path() / "figure.svg");
   if (svg.find("</svg>") == std::string::npos)
-    fail(Code::resource, "gnuplot left \"{}\" unfinished: the folder for temporary files may be full", title_);
+    fail(Code::resource, "gnuplot did not complete \"{}\": the folder for temporary files may be full", title_);
   return {.svg = tidy_svg(svg, title_), .title = title_, .note = ""};
 }
 

@@ -13,23 +13,23 @@
 
 namespace widelimit {
 
-/// The plotted area and the room beside it, in pixels. Above it stand the title and, for two names or more, a legend.
+/// Plot area and margins, in pixels. The title and, for two or more names, a legend are drawn above.
 struct Layout {
   int plot_width = 0;
   int plot_height = 0;
   int left = 0;
   int right = 0;
   int bottom = 0;
-  std::string x_label = {};      ///< at the lower edge
-  std::string y_label = {};      ///< turned, at the left edge
-  std::string right_label = {};  ///< turned, at the right edge
+  std::string x_label = {};      ///< below the plot
+  std::string y_label = {};      ///< rotated, at the left edge
+  std::string right_label = {};  ///< rotated, at the right edge
   std::vector<std::string> legend = {};
-  int legend_weight = 2;  ///< line width of the samples in the legend
+  int legend_weight = 2;  ///< line width of the legend samples
 };
 
-/// One picture in the making: a script and its data files in a folder of their own. Text of the user's reaches
-/// gnuplot only through quote(), where nothing in it is a command, a markup or a format. The script knows where the
-/// plotted area ends as `top` and `bottom`, in shares of the screen, and the colour of text as `ink`.
+/// Picture under construction: a gnuplot script and its data files in a temporary folder. User text must pass through
+/// quote(), which prevents interpretation as commands, markup or formats. The script can use `top` and `bottom`, the
+/// limits of the plot area as fractions of the screen, and `ink`, the colour of text.
 class Drawing {
  public:
   Drawing(std::string_view title, const Layout& layout);
@@ -39,10 +39,10 @@ class Drawing {
   void line(fmt::format_string<Args...> format, Args&&... args) {
     script_ += fmt::format(format, std::forward<Args>(args)...) + '\n';
   }
-  /// Puts a file beside the script, where the script can name it.
+  /// Writes a data file next to the script, to be referenced by name.
   void data(std::string_view name, std::string_view bytes) const;
 
-  /// Runs gnuplot. Error{usage} where there is none, Error{resource} where it fails, both with advice.
+  /// Runs gnuplot. Throws Error{usage} if it is not installed, Error{resource} if it fails.
   [[nodiscard]] Figure render() const;
 
  private:
@@ -51,25 +51,25 @@ class Drawing {
   TemporaryFolder folder_;
 };
 
-/// About how many pixels a text takes in a figure.
+/// Returns the approximate width of a text in pixels.
 [[nodiscard]] int text_width(std::string_view text);
 
-/// A gnuplot string constant holding this text.
+/// Returns a gnuplot string constant.
 [[nodiscard]] std::string quote(std::string_view text);
-/// The same for the label of a tic, which gnuplot takes for a number format.
+/// As quote, for tic labels, which gnuplot interprets as number formats.
 [[nodiscard]] std::string quote_tic(std::string_view text);
 
-/// Colour of the k-th series; the sixth is ink, then they begin again with another dash.
+/// Returns the colour of the k-th series; the sixth is ink, then the colours repeat with another dash.
 [[nodiscard]] std::string_view series_colour(std::size_t k);
 [[nodiscard]] int series_dash(std::size_t k);
 
-/// Colours of maps, as gnuplot defines a palette.
+/// Returns the colour map as a gnuplot palette.
 [[nodiscard]] std::string_view map_palette();
 
-/// Format of tics on an axis of powers of ten: Drawing::render turns each exponent into superscripts.
+/// Returns the tic format of a logarithmic axis: Drawing::render converts exponents to superscripts.
 [[nodiscard]] std::string_view power_of_ten_format();
 
-/// Whether figures can be drawn on this machine.
+/// Returns whether gnuplot is available.
 [[nodiscard]] bool gnuplot_is_present();
 
 }  // namespace widelimit

@@ -13,14 +13,15 @@ namespace {
 
 template <typename T>
 double mean_of(MatrixView<const T> matrix, Index row, Index rows, Index col, Index cols) {
-  // Divided before it is summed: entries near the largest double have a mean too.
+  // Divided before summation, so that means near the largest double do not overflow.
   const double weight = 1.0 / (static_cast<double>(rows) * static_cast<double>(cols));
   double mean = 0.0;
   for (Index i = row; i < row + rows; ++i) {
     for (Index j = col; j < col + cols; ++j) {
       const auto value = static_cast<double>(matrix(i, j));
       if (!std::isfinite(value))
-        fail(Code::numerical, "entry ({}, {}) of the matrix to draw is {}: a picture of it would mislead", i, j, value);
+        fail(Code::numerical, "entry ({}, {}) of the matrix to draw is {}: only finite numbers can be drawn", i, j,
+             value);
       mean += weight * value;
     }
   }
@@ -51,7 +52,7 @@ Matrix<double> block_means(MatrixView<const float> matrix, Index edge) { return 
 
 namespace {
 
-/// Cells along one edge at most: with noise for entries, which no PNG compresses, the SVG is still below 300 kB.
+/// Maximum number of cells along one edge: even for noise, which PNG cannot compress, the SVG stays below 300 kB.
 constexpr Index largest_edge = 240;
 
 constexpr int plot_edge = 400;
@@ -59,14 +60,14 @@ constexpr int plot_edge = 400;
 void require_bands(const std::vector<Band>& bands, Index count, std::string_view axis) {
   Index begin = 0;
   for (const Band& band : bands) {
-    if (band.end < begin) fail(Code::usage, "band \"{}\" of the {} ends before it begins", band.name, axis);
+    if (band.end < begin) fail(Code::usage, "band \"{}\" of the {} ends before it starts", band.name, axis);
     begin = band.end;
   }
   if (!bands.empty() && begin != count)
-    fail(Code::usage, "the bands of the {} end at {}, not at their number {}", axis, begin, count);
+    fail(Code::usage, "the bands of the {} end at {} instead of {}", axis, begin, count);
 }
 
-/// gnuplot draws no image with fewer than two cells along an edge: a lone row or column is drawn twice.
+/// Cells as drawn: gnuplot needs at least two cells along each edge, so a single row or column is duplicated.
 struct Cells {
   std::string bytes;
   Index rows = 0;
@@ -86,7 +87,7 @@ Cells cells_of(const Matrix<double>& means) {
   return cells;
 }
 
-/// Colours span the entries drawn; a constant matrix gets the middle of a small range.
+/// Sets the colour range to that of the drawn entries; a constant matrix gets the middle of a small range.
 void set_colours(Drawing& drawing, const Matrix<double>& means, const HeatMapOptions& options) {
   const double* begin = means.data();
   const auto [least, most] = std::minmax_element(begin, begin + means.rows() * means.cols());
@@ -97,15 +98,15 @@ void set_colours(Drawing& drawing, const Matrix<double>& means, const HeatMapOpt
   drawing.line("set colorbox user origin graph 1.04, graph 0 size graph 0.035, graph 1");
 }
 
-/// An axis with bands names each in its middle; a band too narrow for a name keeps its boundary lines only. Few
-/// samples without bands are bands of one, named by their number.
+/// Axis with band names at the band centres; bands too narrow for a name get boundary lines only. Without bands, few
+/// samples are treated as bands of one, labelled by number.
 struct BandedAxis {
-  bool counts = false;  ///< no bands: tics as gnuplot chooses them
+  bool counts = false;  ///< no bands: default tics of gnuplot
   std::vector<std::string> names;
   std::vector<double> middles;
   std::vector<Index> boundaries;
-  int widest = 0;          ///< pixels of the longest name
-  double narrowest = 1.0;  ///< fraction of the axis of the narrowest named band
+  int widest = 0;          ///< width of the longest name in pixels
+  double narrowest = 1.0;  ///< width of the narrowest named band, as a fraction of the axis
 };
 
 BandedAxis banded(const std::vector<Band>& bands, Index count, int pixels) {
@@ -141,7 +142,7 @@ BandedAxis axis_of(const std::vector<Band>& bands, Index count, int pixels) {
   return bands.empty() ? numbered(count, pixels) : banded(bands, count, pixels);
 }
 
-/// Column names are turned where the longest does not fit above the narrowest band.
+/// Returns whether column names must be rotated since the longest does not fit into the narrowest band.
 bool must_turn(const BandedAxis& axis) { return axis.widest + 6 > axis.narrowest * plot_edge; }
 
 void set_tics(Drawing& drawing, char name, const BandedAxis& axis, bool turned) {
@@ -169,7 +170,7 @@ Layout layout_of(const HeatMapOptions& options, const BandedAxis& down, const Ba
           .right_label = options.value_label};
 }
 
-/// The plot command; cells are placed so that sample i covers [i, i + 1] of its axis.
+/// Plots the cells such that sample i covers [i, i + 1] of its axis.
 void plot(Drawing& drawing, const Matrix<double>& means, double rows, double cols) {
   const Cells cells = cells_of(means);
   const double dx = cols / static_cast<double>(cells.cols);
@@ -182,7 +183,7 @@ void plot(Drawing& drawing, const Matrix<double>& means, double rows, double col
 template <typename T>
 Figure draw(MatrixView<const T> matrix, const HeatMapOptions& options) {
   if (matrix.rows <= 0 || matrix.cols <= 0)
-    fail(Code::usage, "a heat map of a {} by {} matrix has nothing to show", matrix.rows, matrix.cols);
+    fail(Code::usage, "a heat map of a {} by {} matrix is empty", matrix.rows, matrix.cols);
   require_bands(options.row_bands, matrix.rows, "rows");
   require_bands(options.column_bands, matrix.cols, "columns");
   const Matrix<double> means = block_means(matrix, largest_edge);

@@ -7,7 +7,7 @@
 
 namespace widelimit {
 
-/// The outline of a histogram's bars, as shares of all that was counted.
+/// Returns the outline of a histogram, as fractions of `samples`.
 [[nodiscard]] Series histogram_outline(const std::string& name, const Histogram& histogram, std::size_t samples);
 
 }  // namespace widelimit

@@ -18,7 +18,7 @@ void put_big_endian(std::string& bytes, std::uint32_t value) {
   for (const int shift : {24, 16, 8, 0}) bytes.push_back(static_cast<char>((value >> shift) & 0xFFU));
 }
 
-/// CRC-32 of a chunk's type and data, bit by bit: pictures here have kilobytes.
+/// Returns the CRC-32 of a chunk's type and data, bit by bit, since pictures are a few kilobytes.
 std::uint32_t cyclic_redundancy(std::string_view bytes) {
   std::uint32_t crc = 0xFFFFFFFFU;
   for (const char byte : bytes) {
@@ -38,7 +38,7 @@ std::uint32_t adler(std::string_view bytes) {
   return (high << 16U) | low;
 }
 
-/// A zlib stream of stored blocks, each of 65,535 bytes at most.
+/// Returns a zlib stream of stored blocks, each of at most 65,535 bytes.
 std::string stored(std::string_view bytes) {
   constexpr std::size_t longest = 0xFFFF;
   const std::uint32_t sum = adler(bytes);
@@ -72,14 +72,15 @@ std::string png(std::span<const std::uint8_t> pixels, int width, int height, int
   const bool sizes = width > 0 && height > 0 && width <= largest && height <= largest;
   if (!sizes || (channels != 1 && channels != 3) ||
       pixels.size() != static_cast<std::size_t>(width) * static_cast<std::size_t>(height * channels)) {
-    fail(Code::usage, "{} bytes are no picture of {} by {} with {} channels", pixels.size(), width, height, channels);
+    fail(Code::usage, "{} bytes are not a picture of {} by {} with {} channels", pixels.size(), width, height,
+         channels);
   }
   std::string header;
   put_big_endian(header, static_cast<std::uint32_t>(width));
   put_big_endian(header, static_cast<std::uint32_t>(height));
-  header.push_back('\x08');                           // bits of a channel
-  header.push_back(channels == 1 ? '\x00' : '\x02');  // grey or colours
-  header.append(3, '\x00');                           // deflate, filters by row, not interlaced
+  header.push_back('\x08');                           // bits per channel
+  header.push_back(channels == 1 ? '\x00' : '\x02');  // grey or RGB
+  header.append(3, '\x00');                           // deflate, filters per row, not interlaced
   std::string rows;
   const auto line = static_cast<std::size_t>(width * channels);
   for (std::size_t begin = 0; begin < pixels.size(); begin += line) {
@@ -113,17 +114,17 @@ std::string base64(std::string_view bytes) {
 namespace {
 
 constexpr Index longest_picture_edge = 512;
-constexpr int picture_edge = 84;  ///< pixels of a picture on the page
-constexpr int picture_gap = 6;    ///< between those of one sample
+constexpr int picture_edge = 84;  ///< pixels per picture edge on the page
+constexpr int picture_gap = 6;    ///< between pictures of a sample
 constexpr int tile_gap = 22;      ///< between samples
-constexpr int sheet_width = 640;  ///< of all, at most
+constexpr int sheet_width = 640;  ///< maximum total width
 constexpr int words_height = 34;  ///< below the pictures
-constexpr int title_height = 36;  ///< above all
+constexpr int title_height = 36;  ///< above the sheet
 constexpr std::size_t longest_words = 36;
 
 std::string shown_words(const Pictured& sample) { return shorten(clean_text(sample.words), longest_words); }
 
-/// Of the longest words, which are smaller than those of curves.
+/// Width of the longest text; its font is smaller than that of curves.
 int words_width(std::span<const Pictured> samples) {
   int width = 0;
   for (const Pictured& sample : samples) width = std::max(width, text_width(shown_words(sample)) * 5 / 6);
@@ -162,7 +163,7 @@ Figure picture_sheet(std::span<const Pictured> samples, const Shape& shape, doub
     most = std::max(most, sample.pictures.size());
     for (const auto& picture : sample.pictures) {
       if (std::ssize(picture) != shape.size()) {
-        fail(Code::usage, "a picture of {} numbers where the shape is {}", picture.size(), to_string(shape));
+        fail(Code::usage, "a picture has {} numbers, but the shape is {}", picture.size(), to_string(shape));
       }
     }
   }

@@ -10,24 +10,25 @@
 
 namespace widelimit {
 
-/// A picture as PNG (RFC 2083), not compressed, since those of a page are small: `pixels` row by row, one byte each for
-/// grey, three for red, green and blue. Error{usage} for other sizes.  O(pixels).
+/// Encodes an uncompressed PNG (RFC 2083) for small pictures. `pixels` is row-major, one byte per pixel for grey, three
+/// for RGB. Throws Error{usage} if the sizes are inconsistent. Cost: O(pixels).
 [[nodiscard]] std::string png(std::span<const std::uint8_t> pixels, int width, int height, int channels);
 
-/// Bytes as text (RFC 4648), for addresses of the form data:image/png;base64,…
+/// Encodes bytes (RFC 4648), e.g. for data:image/png;base64,… URLs.
 [[nodiscard]] std::string base64(std::string_view bytes);
 
-/// How samples of a shape are looked at: images of one or three channels as they are, vectors whose length is a square
-/// (at least 2×2) as squares; nothing for others and for images of more than 512 positions along an edge.
+/// Returns the shape in which samples are drawn: images of one or three channels as they are, vectors of square length
+/// (at least 2×2) as squares; std::nullopt for others and for images with an edge above 512.
 [[nodiscard]] std::optional<Shape> picture_shape(const Shape& sample);
 
-/// One sample, and what became of it: pictures side by side above one line of words.
+/// A sample drawn as pictures side by side above one line of text.
 struct Pictured {
   std::string words = {};
-  std::vector<std::vector<double>> pictures = {};  ///< each shape.size() numbers
+  std::vector<std::vector<double>> pictures = {};  ///< each has shape.size() numbers
 };
 
-/// Pictures in rows of a few samples, `low` black and `high` white. Error{usage} where a picture has another size.
+/// Draws pictures in rows of a few samples; `low` is black, `high` is white. Throws Error{usage} if a picture has
+/// another size.
 [[nodiscard]] Figure picture_sheet(std::span<const Pictured> samples, const Shape& shape, double low, double high,
                                    const std::string& title);
 

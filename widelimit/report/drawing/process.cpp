@@ -18,7 +18,7 @@
 namespace widelimit {
 namespace {
 
-/// What the child does between fork and exec.
+/// Actions of the child between fork and exec.
 class FileActions {
  public:
   explicit FileActions(const std::filesystem::path& folder) {
@@ -38,7 +38,7 @@ class FileActions {
   posix_spawn_file_actions_t actions_;
 };
 
-/// What the parent ignores, the child does not.
+/// Restores default handling of signals that the parent ignores.
 class Attributes {
  public:
   Attributes() {
@@ -61,14 +61,14 @@ class Attributes {
 bool never() { return false; }
 std::atomic<bool (*)()> asked_to_stop{&never};
 
-/// Exit status, from waitpid.
+/// Returns the wait status of waitpid.
 int wait_for(pid_t child, const std::string& name) {
   constexpr std::chrono::milliseconds pause{5};
   int state = 0;
   for (;;) {
     const pid_t ended = ::waitpid(child, &state, WNOHANG);
     if (ended == child) return state;
-    if (ended < 0 && errno != EINTR) fail(Code::resource, "lost sight of {}: {}", name, std::strerror(errno));
+    if (ended < 0 && errno != EINTR) fail(Code::resource, "cannot wait for {}: {}", name, std::strerror(errno));
     if (asked_to_stop.load()()) {
       ::kill(child, SIGKILL);
       while (::waitpid(child, &state, 0) < 0 && errno == EINTR) {

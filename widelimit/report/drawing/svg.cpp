@@ -19,8 +19,8 @@ void replace_all(std::string& text, const Replacement& replacement) {
     text.replace(at, replacement.first.size(), replacement.second);
 }
 
-/// Applies `tag` to everything between < and >, `words` to everything else: what a user wrote into a title must not
-/// be taken for an attribute. gnuplot escapes < in text, so a bare one opens a tag; none of its attributes holds >.
+/// Applies `tag` to everything between < and >, `words` to everything else, so that text in a title is not mistaken for
+/// an attribute. gnuplot escapes < in text, so a bare < opens a tag; its attributes contain no >.
 std::string transform(std::string_view svg, const std::function<std::string(std::string_view)>& tag,
                       const std::function<std::string(std::string_view)>& words) {
   std::string result;
@@ -66,7 +66,7 @@ std::string tidy_words(std::string_view words) {
   return std::string(words.substr(0, begin)) + power + std::string(words.substr(end + close.size()));
 }
 
-/// Removes the elements <title>…</title> whose text begins with `start`: browsers show them as tooltips.
+/// Removes the elements <title>…</title> whose text starts with `start`: browsers show them as tooltips.
 void drop_titles(std::string& svg, std::string_view start) {
   std::string opening("<title>");
   opening += start;

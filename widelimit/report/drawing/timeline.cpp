@@ -15,13 +15,13 @@ constexpr int strip_gap = 26;
 constexpr int left_room = 90;
 constexpr int right_room = 100;
 constexpr int bottom_room = 64;
-/// Labels of axes stand so far from the left, as a share of the width.
+/// Horizontal position of the axis labels, as a fraction of the width.
 constexpr double label_share = 16.0 / (left_room + map_edge + right_room);
 constexpr std::size_t longest_label = 24;
-/// Names that fit below the axis.
+/// Maximum number of names below the axis.
 constexpr std::size_t most_names = 12;
 
-/// Every name, or every second, third, … of many; tics alone where they are not `named`.
+/// Returns tics with every name, or every second, third, … of many; without labels unless `named`.
 std::string tics_of(const std::vector<std::string>& names, bool named = true) {
   const std::size_t every = (names.size() + most_names - 1) / most_names;
   std::string tics;
@@ -32,7 +32,7 @@ std::string tics_of(const std::vector<std::string>& names, bool named = true) {
   return tics;
 }
 
-/// Least and most of some numbers.
+/// Minimum and maximum of included numbers.
 struct StripExtent {
   double low = std::numeric_limits<double>::infinity();
   double high = -std::numeric_limits<double>::infinity();
@@ -42,7 +42,7 @@ struct StripExtent {
   }
 };
 
-/// Cell (i, j) covers half a checkpoint to either side. Ranges are given: gnuplot has none for equal numbers.
+/// Cell (i, j) extends half a checkpoint to each side. The range is explicit, since gnuplot has none for equal numbers.
 void plot_map(Drawing& drawing, MatrixView<const double> distances) {
   std::string rows;
   StripExtent extent;
@@ -79,7 +79,8 @@ void plot_strip(Drawing& drawing, const TimelineStrip& strip, std::size_t number
   StripExtent extent;
   for (std::size_t s = 0; s < strip.series.size(); ++s) {
     const Series& one = strip.series[s];
-    if (one.x.size() != one.y.size()) fail(Code::usage, "curve \"{}\" has other numbers of x and y", one.name);
+    if (one.x.size() != one.y.size())
+      fail(Code::usage, "curve \"{}\" has different numbers of x and y values", one.name);
     std::string rows;
     for (std::size_t i = 0; i < one.x.size(); ++i) {
       if (!std::isfinite(one.y[i])) fail(Code::numerical, "point {} of curve \"{}\" is {}", i, one.name, one.y[i]);
@@ -104,7 +105,9 @@ Figure timeline(MatrixView<const double> distances, const std::vector<std::strin
                 const std::vector<TimelineStrip>& strips, const HeatMapOptions& options) {
   const Index count = distances.rows;
   if (count < 2 || distances.cols != count || std::ssize(names) != count) {
-    fail(Code::usage, "a timeline of {} by {} distances with {} names", distances.rows, distances.cols, names.size());
+    fail(Code::usage,
+         "a timeline needs a square matrix of two or more checkpoints and a name for each; got {} by {} and {} names",
+         distances.rows, distances.cols, names.size());
   }
   const int area = map_edge + static_cast<int>(std::ssize(strips)) * (strip_height + strip_gap);
   Layout layout{.plot_width = map_edge,
@@ -117,7 +120,7 @@ Figure timeline(MatrixView<const double> distances, const std::vector<std::strin
     for (const Series& one : strip.series) layout.legend.push_back(one.name);
   }
   Drawing drawing(options.title, layout);
-  // Places in the plotted area, in pixels from its top.
+  // Sets the vertical range of the next plot, in pixels from the top of the plot area.
   const auto place = [&](int from, int to) {
     drawing.line("set tmargin at screen top - (top - bottom)*{}", static_cast<double>(from) / area);
     drawing.line("set bmargin at screen top - (top - bottom)*{}", static_cast<double>(to) / area);

@@ -6,7 +6,7 @@ namespace widelimit {
 
 namespace {
 
-/// Of one machine and one kind of labels, by n.
+/// Rows of one machine and one kind of labels, by n.
 using BoundLines = std::vector<const BoundRow*>;
 
 Illustration lines_by_samples(const std::string& title, const BoundLines& rows) {
@@ -38,7 +38,7 @@ Illustration lines_by_samples(const std::string& title, const BoundLines& rows) 
           .caption = "A bound of 1 or more is vacuous."};
 }
 
-/// The three parts of every bound there is.
+/// Plots the three terms of every bound as bars.
 Illustration parts_of_bounds(const std::vector<BoundRow>& rows) {
   std::vector<std::string> names;
   std::vector<BarSeries> parts{{.name = "loss on the sample"}, {.name = "complexity"}, {.name = "confidence"}};
@@ -53,8 +53,8 @@ Illustration parts_of_bounds(const std::vector<BoundRow>& rows) {
     if (row.machine) add(who + ": EQ", row.machine->textbook);
     if (row.machine && row.machine->uniform) add(who + ": all norms", row.machine->uniform->terms);
   }
-  return {.figure = bars(names, parts, {.title = "What the bounds are made of", .value_label = "error rate"}),
-          .caption = "A bound is the sum of its three bars; from 1 on it is vacuous."};
+  return {.figure = bars(names, parts, {.title = "Terms of the bounds", .value_label = "error rate"}),
+          .caption = "A bound is the sum of its three bars; at 1 or more it is vacuous."};
 }
 
 }  // namespace

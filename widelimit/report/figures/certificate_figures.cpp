@@ -12,7 +12,7 @@ namespace widelimit {
 
 namespace {
 
-/// Finite and positive, in growing order: what an axis of radii can show.
+/// Returns the finite and positive radii, ascending: those that a logarithmic axis can show.
 std::vector<double> shown_radii(const RadiusSeries& series) {
   std::vector<double> shown;
   std::copy_if(series.radii.begin(), series.radii.end(), std::back_inserter(shown),
@@ -44,7 +44,7 @@ RadiusRange range_of(const std::vector<RadiusSeries>& series) {
   return range;
 }
 
-/// A stair from `left` to `right` that goes down at each radius by the share of one sample.
+/// Returns a step function from `left` to `right` that decreases by one sample at each radius.
 Series stair(const RadiusSeries& series, double left, double right) {
   Series line{.name = series.name, .stroke = Stroke::line};
   const auto count = static_cast<double>(series.radii.size());
@@ -95,15 +95,16 @@ Illustration certified_accuracy(const std::vector<RadiusSeries>& series) {
       told += fmt::format("{}{} {:.3g}", told.empty() ? "" : ", ", one.name, shown[shown.size() / 2]);
     }
   }
-  return {.figure = curves(lines, {.title = "Certified accuracy",
-                                   .x_label = "radius",
-                                   .y_label = "fraction of samples",
-                                   .x_scale = spread ? AxisScale::log : AxisScale::linear}),
-          .caption =
-              "Certified: no input so near has another class. Attack: no input so near was found that has. Median "
-              "radius: " +
-              told + ".",
-          .alt = "Fraction of samples by radius, medians: " + told};
+  return {
+      .figure = curves(lines, {.title = "Certified accuracy",
+                               .x_label = "radius",
+                               .y_label = "fraction of samples",
+                               .x_scale = spread ? AxisScale::log : AxisScale::linear}),
+      .caption =
+          "Certified: no input within the radius has another class. Attack: none was found within the radius. Median "
+          "radius: " +
+          told + ".",
+      .alt = "Fraction of samples by radius, medians: " + told};
 }
 
 Illustration radius_histogram(const std::vector<RadiusSeries>& series) {

@@ -8,24 +8,24 @@
 
 namespace widelimit {
 
-/// Radii of the same samples under one name: 0 where a sample is misclassified, ∞ where an attack found nothing.
+/// Named radii of samples: 0 if misclassified, ∞ if the attack found nothing.
 struct RadiusSeries {
   std::string name;
   std::vector<double> radii;
 };
 
-/// The certified radii, 0 where misclassified.
+/// Returns the certified radii, 0 if misclassified.
 [[nodiscard]] RadiusSeries certified_radii(const std::string& name, const Certificates& certificates);
-/// The distances at which an attack found another class, 0 where misclassified.
+/// Returns the distances at which the attack found another class, 0 if misclassified.
 [[nodiscard]] RadiusSeries attacked_radii(const Certificates& certificates);
 
-/// Fraction of samples whose radius is at least r, by r: of certificates the certified accuracy, of attacks what is
-/// left of it; the truth lies between. The axis is logarithmic where medians differ by more than a factor of 20.
-/// Error{usage} where there are no samples, or where no radius is positive.
+/// Plots the fraction of samples with radius at least r: for certificates this is the certified accuracy, for attacks
+/// the accuracy under attack; the robust accuracy lies between them. The axis is logarithmic if medians differ by more
+/// than a factor of 20. Throws Error{usage} if there are no samples or no radius is positive.
 [[nodiscard]] Illustration certified_accuracy(const std::vector<RadiusSeries>& series);
 
-/// Fraction of the correctly classified samples by radius, on a logarithmic axis; those of radius 0 are counted in the
-/// caption.
+/// Plots the fraction of samples by radius, on a logarithmic axis, among those with a positive and finite radius; the
+/// caption counts the others.
 [[nodiscard]] Illustration radius_histogram(const std::vector<RadiusSeries>& series);
 
 }  // namespace widelimit

@@ -25,7 +25,7 @@ const EquivalencePath& widest(const Equivalence& result) {
   return *std::max_element(result.paths.begin(), result.paths.end(), narrower);
 }
 
-/// A line of this slope through (x, y) over the widths, both logarithmic.
+/// Returns a power law of this slope through (x, y), over the widths.
 Series power_line(const std::string& name, double slope, double x, double y, double first, double last) {
   Series line{.name = name, .x = {first, last}, .stroke = Stroke::line};
   for (const double place : line.x) line.y.push_back(y * std::pow(place / x, slope));
@@ -39,7 +39,7 @@ struct WidthMeans {
   double seconds = 0;
 };
 
-/// Sums over runs that came to the end, divided by their number; in the order of the runs.
+/// Returns means over completed runs, by width, in order of first occurrence.
 std::vector<WidthMeans> means_by_width(const Equivalence& result) {
   std::vector<WidthMeans> all;
   for (const EquivalenceRun& run : result.runs) {
@@ -132,11 +132,11 @@ Illustration difference_by_width(const Equivalence& result) {
                                    .y_label = "max |f − g|",
                                    .x_scale = AxisScale::log,
                                    .y_scale = AxisScale::log}),
-          .caption = fmt::format("Slope with its interval of 95 %: {}.", slope_text(result.slope))};
+          .caption = fmt::format("Slope with 95 % interval: {}.", slope_text(result.slope))};
 }
 
 std::vector<Illustration> equivalence_figures(const Equivalence& result) {
-  if (result.paths.empty()) fail(Code::usage, "no network came to the end of its training; there is nothing to draw");
+  if (result.paths.empty()) fail(Code::usage, "no network completed its training; there is nothing to draw");
   return {equivalence_outputs(result), equivalence_differences(result), equivalence_losses(result),
           difference_by_width(result)};
 }
@@ -157,11 +157,12 @@ std::vector<std::string> slope_sentences(const Equivalence& result) {
       words += fmt::format("{} {:.2f}{} from width {} to {}", words.back() == ':' ? "" : ",", local.slope, error,
                            local.from, local.to);
     }
-    sentences.push_back(words + "; these widths do not lie on one line, and the widest tell most of the limit.");
+    sentences.push_back(
+        words + "; the widths do not lie on one line, so the slope at the widest ones is closest to the limit.");
   }
   if (!result.kernel_part.empty()) {
     sentences.push_back(
-        fmt::format("Slope of the part of chance in the kernel before training: {}; of its movement "
+        fmt::format("Slope of the part due to random initialisation of the kernel: {}; due to its movement "
                     "in training: {}.",
                     slope_text(result.kernel_slope), slope_text(result.movement_slope)));
   }

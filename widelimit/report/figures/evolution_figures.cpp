@@ -13,7 +13,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Value = std::function<std::optional<double>(const Checkpoint&)>;
 
-/// A number of every checkpoint under the names it has in tables and records.
+/// A number of every checkpoint, with its names in tables and records.
 struct NumberColumn {
   const char* name;
   const char* key;
@@ -37,7 +37,7 @@ std::vector<NumberColumn> columns() {
           {"elasticity", "elasticity", [](const Checkpoint& p) { return p.elasticity; }}};
 }
 
-/// Beside those of the table.
+/// Numbers for records that are not in the table.
 std::vector<NumberColumn> more_numbers() {
   return {{"", "kernel_norm", [](const Checkpoint& p) { return p.kernel_norm; }},
           {"", "largest_eigenvalue", [](const Checkpoint& p) { return p.largest_eigenvalue; }},
@@ -49,7 +49,7 @@ std::vector<NumberColumn> more_numbers() {
 
 Cell cell(const std::optional<double>& value) { return value ? Cell(*value) : Cell(); }
 
-/// Values by epoch, or by the number of the checkpoint.
+/// Returns values by epoch, or by checkpoint number if `numbered`.
 Series series_of(const Evolution& found, const char* name, const Value& value, bool numbered) {
   Series series{.name = name};
   for (std::size_t k = 0; k < found.checkpoints.size(); ++k) {
@@ -202,7 +202,7 @@ Illustration evolution_timeline(const Evolution& found) {
                              {.title = "Kernel distance", .row_label = axis, .column_label = axis}),
           .caption =
               "S(t, s) = 1 − ⟨K_t, K_s⟩/(‖K_t‖‖K_s‖) of all pairs of checkpoints; velocity S(t, t + Δ)/Δ per "
-              "epoch since the checkpoint before. Checkpoints are evenly spaced on the axis, whatever the time "
+              "epoch since the previous checkpoint. Checkpoints are evenly spaced on the axis, regardless of the time "
               "between them."};
 }
 
@@ -229,7 +229,7 @@ std::vector<Illustration> evolution_curves(const Evolution& found) {
   add_series(
       found, "local elasticity", [](const Checkpoint& p) { return p.elasticity; }, labels);
   add(std::move(labels), "The kernel and the labels", "share",
-      "Alignment ⟨K, YYᵀ⟩/(‖K‖‖YYᵀ‖); elasticity ½ where labels do not matter.");
+      "Alignment ⟨K, YYᵀ⟩/(‖K‖‖YYᵀ‖); elasticity is ½ if it does not depend on the labels.");
   std::vector<Series> sharpness;
   add_series(
       found, "η·l''·λ_max", [](const Checkpoint& p) { return p.sharpness; }, sharpness);
@@ -239,7 +239,8 @@ std::vector<Illustration> evolution_curves(const Evolution& found) {
                          .y = {2, 2},
                          .stroke = Stroke::line});
   }
-  add(std::move(sharpness), "Sharpness", "η·l''·λ_max", "Descent on the linearised network is stable below 2.");
+  add(std::move(sharpness), "Sharpness", "η·l''·λ_max",
+      "Gradient descent on the linearised network is stable below 2.");
   std::vector<Series> moved;
   add_series(
       found, "‖w − w₀‖/‖w₀‖", [](const Checkpoint& p) { return std::optional(p.moved_share); }, moved);
@@ -274,8 +275,9 @@ std::vector<Illustration> branch_curves(const Evolution& found) {
     figures.push_back({.figure = curves(accuracy, {.title = "Tangent training by checkpoint",
                                                    .x_label = "epoch of the checkpoint",
                                                    .y_label = "test accuracy"}),
-                       .caption = "Accuracy of the network linearised at a checkpoint after its own training, beside "
-                                  "that of the network there."});
+                       .caption =
+                           "Accuracy of the network linearised at a checkpoint and trained from there, compared with "
+                           "that of the network at the checkpoint."});
   }
   std::vector<Series> heights{{.name = "training samples"}, {.name = "test samples"}};
   for (const ErrorBarrier& barrier : found.barriers) {
@@ -287,11 +289,11 @@ std::vector<Illustration> branch_curves(const Evolution& found) {
   }
   if (heights[1].y.empty()) heights.pop_back();
   if (!found.barriers.empty()) {
-    figures.push_back(
-        {.figure = curves(heights, {.title = "Error barrier by the time of spawning",
-                                    .x_label = "epoch of the checkpoint",
-                                    .y_label = "barrier"}),
-         .caption = "Height of the error between two children with other batches above the line between theirs."});
+    figures.push_back({.figure = curves(heights, {.title = "Error barrier by the time of spawning",
+                                                  .x_label = "epoch of the checkpoint",
+                                                  .y_label = "barrier"}),
+                       .caption = "Largest excess of the error on the path between two children, trained with "
+                                  "different batches, over the line between their errors."});
   }
   return figures;
 }
@@ -299,7 +301,7 @@ std::vector<Illustration> branch_curves(const Evolution& found) {
 std::vector<std::pair<std::string, Illustration>> kernel_slides(const Evolution& found,
                                                                 const std::vector<Band>& classes) {
   if (found.kernels.size() != found.checkpoints.size()) {
-    fail(Code::usage, "pictures of kernels need them; keep the kernels of the evolution");
+    fail(Code::usage, "the kernels were not kept; keep the kernels of the evolution to draw them");
   }
   std::vector<Matrix<double>> shown;
   double low = 0;

@@ -49,8 +49,8 @@ Illustration confusion_map(const std::vector<std::vector<Index>>& counts, const 
     bands.push_back({classes[static_cast<std::size_t>(i)], i + 1});
   }
   const HeatMapOptions options{.title = title,
-                               .row_label = "class",
-                               .column_label = "taken for",
+                               .row_label = "true class",
+                               .column_label = "predicted class",
                                .value_label = "fraction of the class",
                                .row_bands = bands,
                                .column_bands = bands};
@@ -72,13 +72,14 @@ Illustration roc_curves(const std::vector<std::pair<std::string, Roc>>& parts, c
     areas += fmt::format("{}{} {:.6g}", areas.empty() ? "" : ", ", part.first, part.second.area);
   }
   lines.push_back({.name = "chance", .x = {0, 1}, .y = {0, 1}, .stroke = Stroke::line});
-  return {
-      .figure = curves(
-          lines, {.title = "ROC", .x_label = "others taken for " + positive, .y_label = "recognised as " + positive}),
-      .caption = fmt::format("Area under the curve: {}. It is the chance that a sample of class {} scores above one "
-                             "of the other class.",
-                             areas, positive),
-      .alt = "Receiver operating characteristic; area " + areas};
+  return {.figure = curves(lines, {.title = "ROC",
+                                   .x_label = "false positive rate, " + positive,
+                                   .y_label = "true positive rate, " + positive}),
+          .caption =
+              fmt::format("Area under the curve: {}. It is the probability that a sample of class {} scores above one "
+                          "of the other class.",
+                          areas, positive),
+          .alt = "Receiver operating characteristic; area " + areas};
 }
 
 Illustration reliability_curves(const std::vector<std::pair<std::string, ProbabilityScores>>& parts) {

@@ -12,10 +12,10 @@ namespace widelimit {
 namespace {
 
 constexpr std::size_t longest_name = 28;
-/// Heights below the axis, in rows: the bars of the groups, then the names.
+/// Pixels per row below the axis: group bars, then names.
 constexpr double row_height = 22;
 
-/// The first half of the names to the left, the others to the right, the outermost ranks on top.
+/// Draws the first half of the names on the left, the others on the right, the outermost ranks on top.
 void draw_names(Drawing& drawing, const std::vector<std::string>& names, const RankComparison& found, double below,
                 double low, double high) {
   const std::vector<std::size_t> order = found.order();
@@ -75,8 +75,8 @@ Illustration critical_difference_diagram(const std::vector<std::string>& names, 
   drawing.line("plot NaN notitle");
   return {.figure = drawing.render(),
           .caption = fmt::format(
-              "Mean rank over all sets, 1 is best. Lines join classifiers whose ranks differ by less than Nemenyi's "
-              "critical difference of {:.2f} (5 %). All equal: p = {:.2g} by Friedman's test.",
+              "Mean rank over all sets, 1 is best. Lines connect classifiers whose ranks differ by less than Nemenyi's "
+              "critical difference of {:.2f} (5 %). Friedman's test that all are equal: p = {:.2g}.",
               found.critical_difference, found.p)};
 }
 

@@ -8,8 +8,8 @@
 
 namespace widelimit {
 
-/// Critical-difference diagram (Demšar 2006, Figure 1): every classifier at its average rank, the best on the left;
-/// thick lines join those that do not differ significantly. Error{usage} unless there is a name for each rank.
+/// Draws a critical-difference diagram (Demšar 2006, Figure 1): every classifier at its average rank, best on the left;
+/// thick lines connect groups without significant differences. Throws Error{usage} unless there is one name per rank.
 [[nodiscard]] Illustration critical_difference_diagram(const std::vector<std::string>& names,
                                                        const RankComparison& found);
 

@@ -10,7 +10,7 @@ namespace widelimit {
 
 namespace {
 
-/// A logarithmic axis shows nothing below this share of a loss that rounding has reached.
+/// Lower limit of the logarithmic axis, below which losses are dominated by rounding.
 constexpr double least_share = 1e-14;
 constexpr int dimension_points = 61;
 
@@ -26,7 +26,7 @@ std::vector<double> shares_of(const std::vector<double>& values, double whole) {
   return shares;
 }
 
-/// Steps as places of a logarithmic axis: the start stands at step 1/2.
+/// Returns positions of the steps on a logarithmic axis; step 0 is at ½.
 std::vector<double> step_places(const ModeDynamics& modes) {
   std::vector<double> places;
   for (const Index step : modes.steps) places.push_back(step == 0 ? 0.5 : static_cast<double>(step));
@@ -51,7 +51,7 @@ Illustration eigenvalue_figure(const KernelSpectrum& spectrum) {
                             .x_scale = AxisScale::log,
                             .y_scale = AxisScale::log}),
           .caption = spectrum.rank() < spectrum.samples()
-                         ? fmt::format("{} eigenvalues that may be rounding are left out.",
+                         ? fmt::format("{} eigenvalues at the level of rounding errors are omitted.",
                                        spectrum.samples() - spectrum.rank())
                          : ""};
 }
@@ -64,9 +64,9 @@ Illustration energy_figure(const std::vector<NamedLabels>& labels) {
   }
   return {.figure = curves(lines, {.title = "Cumulative energy of the labels",
                                    .x_label = "direction",
-                                   .y_label = "share of the labels in the directions so far",
+                                   .y_label = "cumulative fraction of the labels",
                                    .x_scale = AxisScale::log}),
-          .caption = "What lies in the first directions is learnt first. Random labels have the same share in each."};
+          .caption = "The first directions are learnt first. Random labels have the same share in every direction."};
 }
 
 Illustration loss_figure(const std::vector<NamedLabels>& labels, const std::vector<double>& times) {

@@ -10,38 +10,38 @@
 
 namespace widelimit {
 
-/// Labels with what a page calls them.
+/// Labels with their name on the page.
 struct NamedLabels {
   std::string name;
   LabelSpectrum labels;
 };
 
-/// A network trained on such labels. Borrowed.
+/// Network trained on such labels; `modes` is not owned.
 struct NamedModes {
   std::string name;
   const ModeDynamics* modes = nullptr;
 };
 
-/// λ_i by i, both logarithmic.
+/// Plots λ_i by i, log-log.
 [[nodiscard]] Illustration eigenvalue_figure(const KernelSpectrum& spectrum);
-/// Share of ‖y‖² in the first i directions.
+/// Plots the fraction of ‖y‖² in the first i directions.
 [[nodiscard]] Illustration energy_figure(const std::vector<NamedLabels>& labels);
-/// Predicted ‖u(t) − y‖²/‖y‖² of gradient flow at these times, 0 left out.
+/// Plots the predicted ‖u(t) − y‖²/‖y‖² of gradient flow at these times, except 0.
 [[nodiscard]] Illustration loss_figure(const std::vector<NamedLabels>& labels, const std::vector<double>& times);
-/// Σ λ_i/(λ_i + r) by r.
+/// Plots the effective dimension Σ λ_i/(λ_i + r) by r.
 [[nodiscard]] Illustration dimension_figure(const KernelSpectrum& spectrum);
-/// Measured loss beside its prediction, by step.
+/// Plots measured and predicted loss by step.
 [[nodiscard]] Illustration training_figure(const std::vector<NamedModes>& networks);
-/// Errors in single directions beside their prediction, by step.
+/// Plots measured and predicted errors in single directions by step.
 [[nodiscard]] Illustration mode_figure(const NamedModes& network, const std::vector<Index>& modes);
-/// Fitted eigenvalues beside those of the limit.
+/// Plots fitted eigenvalues against those of the limit.
 [[nodiscard]] Illustration rate_figure(const std::vector<NamedModes>& networks);
 
-/// The `count` directions that hold most of the labels, the first of them first.
+/// Returns the `count` directions with the largest initial error, in ascending order.
 [[nodiscard]] std::vector<Index> strongest_modes(const ModeDynamics& network, Index count);
 
-/// A row for each of the strongest `count` directions of a network that could be fitted: λ_i, fitted λ_i with its
-/// interval, their ratio.
+/// Returns one row per fitted direction among the strongest `count` of each network: λ_i, fitted λ_i with its interval,
+/// their ratio.
 [[nodiscard]] Table rate_table(const std::vector<NamedModes>& networks, Index count);
 
 }  // namespace widelimit
