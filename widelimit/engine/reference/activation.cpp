@@ -14,7 +14,8 @@ namespace {
 
 using Real = long double;
 
-/// E[p(u)p(v)] for p = Σ coef_i xⁱ, from the moments M(i,j) = E[uⁱvʲ] = (i−1)q1·M(i−2,j) + j·c·M(i−1,j−1) (Isserlis).
+/// E[p(u)p(v)] for p = Σ coef_i xⁱ, by the recursion of moments M(i,j) = E[uⁱvʲ] = (i−1)q1·M(i−2,j) + j·c·M(i−1,j−1)
+/// (Isserlis).
 Real polynomial_sigma(std::span<const double> coef, Real q1, Real q2, Real c) {
   const std::size_t n = coef.size();
   std::vector<Real> moment(n * n, 0);

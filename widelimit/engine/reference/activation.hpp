@@ -5,7 +5,7 @@
 
 namespace widelimit::reference {
 
-/// E[φ(u)φ(v)] and E[φ'(u)φ'(v)] for any φ of a recipe.
+/// Returns E[φ(u)φ(v)] and E[φ'(u)φ'(v)] for any φ of a recipe.
 [[nodiscard]] DualValue<long double> dual_value(const Recipe& recipe, const Dual& dual,
                                                 const GaussianPair<long double>& pair);
 

@@ -17,8 +17,8 @@ using Real = long double;
 
 constexpr Real pi = std::numbers::pi_v<Real>;
 
-/// rr'(sin α − α cos α) = √(qq' − Σ²) − α|Σ|, α the angle of the pair to the nearer of ±1. Below 1/4 by the series
-/// sin α − α cos α = Σ_k (−1)^{k+1} 2k/(2k+1)!·α^{2k+1}.
+/// rr'(sin α − α cos α) = √(qq' − Σ²) − α|Σ|, where α = arccos |ρ|. For α ≤ 1/4 by the series sin α − α cos α = Σ_k
+/// (−1)^{k+1} 2k/(2k+1)!·α^{2k+1}.
 Real sine_less_cosine(const GaussianPair<Real>& pair) {
   const Real angle = pair.c >= 0 ? pair.angle() : pair.opening();
   if (angle > 0.25L) return pair.root() - angle * std::abs(pair.c);
@@ -31,7 +31,7 @@ Real sine_less_cosine(const GaussianPair<Real>& pair) {
   return geometric_mean(pair.q1, pair.q2) * sum;
 }
 
-/// The rectifier of slope s, with h = (1−s)²/2 and RR' = (s + h)rr':
+/// Dual of the rectifier of slope s, with h = (1−s)²/2 and RR' = (s + h)rr':
 ///   ρ ≥ 0:  RR' − Σ_new = (s + h)·rr'(1−ρ) − h·rr'(sin α − α cos α)/π,
 ///   ρ < 0:  RR' − Σ_new = (s + h)·rr'(1+ρ) − (2s + h)Σ − h·rr'(sin α − α cos α)/π,
 ///           RR' + Σ_new = (s + h)·rr'(1+ρ) − hΣ + h·rr'(sin α − α cos α)/π.
@@ -49,7 +49,7 @@ void rectify(Real s, const ActivationInput& input, ActivationOutput& output) {
   }
 }
 
-/// f(h), even in h, through its values at `step`, step/2 and step/4 (Neville).
+/// Interpolates an even function f at h from its values at `step`, step/2 and step/4 (Neville's algorithm).
 template <typename F>
 Real even_interpolation(const F& f, Real step, Real h) {
   std::array<Real, 3> x{};
@@ -67,7 +67,7 @@ Real even_interpolation(const F& f, Real step, Real h) {
   return y[0];
 }
 
-/// Continuous φ with a closed form, at two variances q·e^{±l/2}.
+/// Complements of a continuous φ with closed-form dual, at variances q·e^{±l/2}.
 class Smooth {
  public:
   Smooth(const Recipe& recipe, const Dual& dual, const ActivationInput& input)
@@ -76,20 +76,20 @@ class Smooth {
         input_(input),
         middle_(geometric_mean(input.pair.q1, input.pair.q2)),
         log_ratio_(std::log1p(input.excess / input.pair.q2)) {
-    // Waves in r change over lengths of 1, all others over a factor.
+    // sin and cos vary over lengths of 1 in r, all other φ over a constant factor.
     const bool wave = dual.phi == Phi::sin || dual.phi == Phi::cos;
     step_ = 0x1p-8L / (wave ? std::max(Real(1), std::sqrt(middle_)) : 1);
   }
 
-  /// E[φ(u)²] − E[φ(v)²] as l times its slope.
+  /// E[φ(u)²] − E[φ(v)²] as l times the interpolated slope.
   [[nodiscard]] Real excess() const {
     if (std::abs(log_ratio_) > step_) return input_.square1 - input_.square2;
     const auto slope = [&](Real l) { return (square(l / 2) - square(-l / 2)) / l; };
     return log_ratio_ * even_interpolation(slope, step_, log_ratio_);
   }
 
-  /// RR' ∓ Σ_new of which one is small. With e = ±rr' the nearer end of the covariances,
-  ///   RR' ∓ Σ_new = (RR' ∓ E[φφ](e)) ± (E[φφ](e) − E[φφ](c)).
+  /// Sets RR' ∓ Σ_new, one of which is small. With e = ±rr' the nearer end of the range of covariances,
+  ///  RR' ∓ Σ_new = (RR' ∓ E[φφ](e)) ± (E[φφ](e) − E[φφ](c)).
   void complements(ActivationOutput& output) const {
     const Real sign = input_.pair.c >= 0 ? 1 : -1;
     const Real end = dual_value(recipe_, dual_, {input_.pair.q1, input_.pair.q2, sign * middle_}).sigma;
@@ -103,7 +103,7 @@ class Smooth {
     return dual_value(recipe_, dual_, {q, q, q}).sigma;
   }
 
-  /// RR' − |E[φφ]| at the correlation ±1: of second order in l.
+  /// RR' − |E[φφ]| at correlation ±1, a term of second order in l.
   [[nodiscard]] Real spread(Real sign) const {
     const bool homogeneous =
         dual_.phi == Phi::monomial || dual_.phi == Phi::rectified_monomial || dual_.phi == Phi::hermite;
@@ -114,7 +114,7 @@ class Smooth {
       return geometric_mean(square(l / 2), square(-l / 2)) - std::abs(dual_value(recipe_, dual_, pair).sigma);
     };
     if (homogeneous && sign > 0) return 0;
-    constexpr Real parity = 0x1p-40L;  // φ neither even nor odd: nothing small at −1
+    constexpr Real parity = 0x1p-40L;  // φ neither even nor odd: the complement at −1 is not small
     if (std::abs(log_ratio_) > step_ || at(0) > parity * square(0)) {
       const GaussianPair<Real> ends(input_.pair.q1, input_.pair.q2, sign * middle_);
       return geometric_mean(input_.square1, input_.square2) - std::abs(dual_value(recipe_, dual_, ends).sigma);
@@ -131,9 +131,9 @@ class Smooth {
         .dot;
   }
 
-  /// ∫E[φ'φ'] over the covariances from c to the end (Price's theorem), on panels that shrink towards it: kinks have
-  /// their singularity there, and saturated functions theirs a little beyond. Where it does not change any more, one
-  /// panel is the rest.
+  /// ∫E[φ'φ'] over the covariances from c to the nearer end (Price's theorem), on panels that shrink towards the end:
+  /// the integrand has a singularity there for kinks, and slightly beyond it for saturated functions. Once the
+  /// integrand is constant, one panel covers the rest.
   [[nodiscard]] Real integral(Real sign) const {
     static const GaussLegendre rule = gauss_legendre(16);
     constexpr int panels = 32;
@@ -163,7 +163,7 @@ class Smooth {
 };
 
 void pass_smooth(const Recipe& recipe, const Dual& dual, const ActivationInput& input, ActivationOutput& output) {
-  constexpr Real near = 0x1p-10L;  // farther apart, differences of covariances have 16 digits and more
+  constexpr Real near = 0x1p-10L;  // for larger distances, the difference of covariances has at least 16 digits
   if (std::min(output.minus, output.plus) >= near * std::max(output.minus, output.plus)) return;
   const Smooth smooth(recipe, dual, input);
   output.excess = smooth.excess();

@@ -5,11 +5,11 @@
 
 #include <span>
 
-/// How rr' ∓ Σ and q − q' pass through sums and activations without a difference of nearly equal numbers.
+/// Propagation of rr' ∓ Σ and q − q' through sums and activations without subtracting nearly equal numbers.
 /// [docs/theory/numerics.md]
 namespace widelimit::reference {
 
-/// One coordinate of two vectors of deviations.
+/// One coordinate of two vectors of standard deviations.
 struct Deviations {
   long double first, second;
   long double difference;  ///< first − second
@@ -18,11 +18,11 @@ struct Deviations {
 /// √q, √q' and √q − √q' from q, q' and q − q'.
 [[nodiscard]] Deviations deviations_of(long double q1, long double q2, long double excess);
 
-/// ‖r‖‖r'‖ − ⟨r, r'⟩ ≥ 0, from the part of r − r' that is orthogonal to r', or, where the two are of different size, of
-/// the smaller.
+/// ‖r‖‖r'‖ − ⟨r, r'⟩ ≥ 0, computed from the part of r − r' orthogonal to r'; for vectors of different size, from the
+/// part of the smaller one orthogonal to the larger.
 [[nodiscard]] long double cauchy_difference(std::span<const Deviations> terms);
 
-/// What an activation receives and returns of a pair: the covariances, rr' ∓ Σ and q − q'.
+/// Input of an activation for a pair: the covariances, rr' ∓ Σ and q − q'.
 struct ActivationInput {
   GaussianPair<long double> pair;
   long double excess;            ///< q1 − q2

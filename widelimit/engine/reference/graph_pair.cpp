@@ -13,7 +13,7 @@ namespace {
 using Real = long double;
 using Values = std::vector<Real>;
 
-/// Σ and Θ_m of all pairs of nodes, row by row.
+/// Σ and Θ_m of all pairs of nodes, row-major.
 struct NodePairs {
   Index rows = 0;
   Index cols = 0;
@@ -23,7 +23,7 @@ struct NodePairs {
   [[nodiscard]] std::size_t at(Index u, Index v) const { return usize(u * cols + v); }
 };
 
-/// f(array) for Σ and for each Θ_m.
+/// Calls f(array) for Σ and for each Θ_m.
 template <typename F>
 void for_each_kernel(NodePairs& state, const F& f) {
   f(state.sigma);
@@ -45,12 +45,12 @@ Real product(const Graphs& a, Index u, const Graphs& b, Index v) {
   return sum;
 }
 
-/// Sums over groups of nodes on both sides, times a factor for each group.
+/// Groups of nodes that a step sums over, and a factor for each group.
 struct Groups {
   std::vector<std::vector<Index>> nodes;
   Values factor;
 
-  /// The nodes that `step` sums for each position after it.
+  /// Groups that `step` sums for each position after it.
   Groups(const Step& step, const Graphs& graphs, Index g) {
     const Index first = graphs.nodes[usize(g)];
     const Index n = graphs.nodes[usize(g) + 1] - first;
@@ -88,8 +88,8 @@ void sum_groups(const Groups& rows, const Groups& cols, NodePairs& state) {
   for (std::size_t m = 0; m < state.theta.size(); ++m) state.theta[m] = sum(before.theta[m]);
 }
 
-/// Nodes that see the same have ρ = 1, from which sums in another order leave it by some ulps: arccos would make the
-/// square root of them.
+/// Nodes with equal neighbourhoods have ρ = 1, but sums in a different order deviate from it by some ulps, of which
+/// arccos would take the square root; such pairs are set to ρ = ±1.
 GaussianPair<Real> gaussian_pair(Real q1, Real q2, Real c) {
   constexpr Real equal = 64 * std::numeric_limits<Real>::epsilon();
   GaussianPair<Real> pair(q1, q2, c);
@@ -161,7 +161,7 @@ NodePairs input_state(const Recipe& recipe, const Graphs& a, Index g, const Grap
   return state;
 }
 
-/// `variances(k, state)`: of both graphs before step k.
+/// `variances(k, state)` returns the variances of both graphs before step k.
 template <typename VariancesAt>
 void run(const Recipe& recipe, const Graphs& a, Index g, const Graphs& b, Index h, bool self,
          const VariancesAt& variances, const PutOutput& put) {

@@ -19,8 +19,8 @@ std::vector<Real> variances(const State& self) {
   return result;
 }
 
-/// qq' − Σ² = q·‖y‖²/n for the part y of x' orthogonal to x. Each fma rounds once what it subtracts exactly, and a
-/// second projection takes away what the first has left by rounding its coefficient.
+/// qq' − Σ² = q·‖y‖²/n for the part y of x' orthogonal to x. fma avoids the rounding of the products, and a second
+/// projection removes the error that the rounded coefficient of the first one leaves.
 Real gram_determinant(std::span<const Real> x1, std::span<const Real> x2, Real q1, Real c) {
   const auto n = static_cast<Real>(x1.size());
   const Real share = c / q1;
@@ -49,7 +49,7 @@ void push_inputs(std::span<const Real> x1, std::span<const Real> x2, State& stat
     excess += (x1[k] - x2[k]) * (x1[k] + x2[k]) / n;
   }
   GaussianPair<Real> pair(q1, q2, c);
-  constexpr Real near = 0x1p-10L;  // farther apart, the differences have 16 digits and more
+  constexpr Real near = 0x1p-10L;  // for larger distances, the differences have at least 16 digits
   if (std::min(pair.minus, pair.plus) < near * geometric_mean(q1, q2)) {
     Real& small = c > 0 ? pair.minus : pair.plus;
     small = gram_determinant(x1, x2, q1, c) / std::max(pair.minus, pair.plus);
@@ -60,7 +60,7 @@ void push_inputs(std::span<const Real> x1, std::span<const Real> x2, State& stat
   state.excess.push_back(excess);
 }
 
-/// What a step needs to know of the sample whose states with itself these are.
+/// Trace of a sample for a step, from its states with itself.
 Trace trace_of(const Recipe& recipe, const Step& step, const std::vector<State>& stack) {
   Trace trace{.variance = variances(stack.back())};
   if (step.op == Op::dual) {
@@ -71,7 +71,7 @@ Trace trace_of(const Recipe& recipe, const Step& step, const std::vector<State>&
   return trace;
 }
 
-/// `traces(k, stack)` yields the traces of both samples before step k.
+/// `traces(k, stack)` returns the traces of both samples before step k.
 template <typename TracesAt>
 void run(const Recipe& recipe, State state, bool self, const TracesAt& traces, const Emit& emit) {
   std::vector<State> stack{std::move(state)};
@@ -105,7 +105,7 @@ void run(const Recipe& recipe, State state, bool self, const TracesAt& traces, c
         break;
       case Op::aggregate:
       case Op::readout:
-        fail(Code::usage, "a recipe for graphs was given samples that are none");
+        fail(Code::usage, "the recipe needs graphs, but the samples are not graphs");
       case Op::fork:
         stack.push_back(stack.back());
         break;

@@ -23,7 +23,7 @@ double value_at_zero(const Pointwise& phi) {
   return y;
 }
 
-/// E[φ(u)] by a sample; φ(0) where there is no deviation.
+/// E[φ(u)] by quadrature; φ(0) if q = 0.
 long double mean(const Pointwise& phi, long double q) {
   if (!(q > 0)) return value_at_zero(phi);
   const GaussianSample sample = sample_gaussian(phi, static_cast<double>(std::sqrt(q)));
@@ -34,7 +34,7 @@ long double mean(const Pointwise& phi, long double q) {
   return sum;
 }
 
-/// d log E[φ²]/d log s = E[(z² − 1)φ²]/E[φ²], with its sign.
+/// d log E[φ²]/d log s = E[(z² − 1)φ²]/E[φ²], signed.
 long double growth_of(const GaussianSample& sample) {
   long double sum = 0;
   for (std::size_t k = 0; k < sample.z.size(); ++k) {
@@ -46,7 +46,7 @@ long double growth_of(const GaussianSample& sample) {
   return sample.square > 0 ? sum / sample.square : 0;
 }
 
-/// E|d| for d normal of this mean and deviation.
+/// E|d| for a normal d with this mean and standard deviation.
 long double mean_distance(long double mean, long double deviation) {
   if (!(deviation > 0)) return std::abs(mean);
   const long double ratio = mean / deviation;
@@ -54,8 +54,8 @@ long double mean_distance(long double mean, long double deviation) {
          mean * std::erf(ratio / std::numbers::sqrt2_v<long double>);
 }
 
-/// E[(φ(u) − φ(v))²]/2 from the jumps of φ, for v close to u: a jump J at e is between them with probability
-/// density(e)·E|u − v|, where u − v has mean e·(d log s) and variance 2(rr' − |c|).
+/// Contribution of the jumps of φ to E[(φ(u) − φ(v))²]/2 for v close to u: a jump J at e lies between them with
+/// probability density(e)·E|u − v|, where u − v has mean e·(d log s) and variance 2(rr' − |c|).
 long double jump_share(const Pieces& pieces, long double s, long double gap, long double log_ratio) {
   const std::vector<Piece>& list = pieces.list;
   long double sum = 0;
@@ -70,9 +70,9 @@ long double jump_share(const Pieces& pieces, long double s, long double gap, lon
   return sum;
 }
 
-/// 1 − |ρ_new| of a pair. Samples and their deviations are doubles, between which u and v cannot be told apart when
-/// they are closer than that. Then the first order is enough: E[φ'(u)φ'(v)]·(rr' − |c|)/RR' for the correlation,
-/// stretch·(d log s)²/2 for the deviations, and what jumps add. It holds at ρ = −1 for even and odd φ alone.
+/// 1 − |ρ_new| of a pair. If u and v are closer than double precision resolves, uses the first-order expansion:
+/// E[φ'(u)φ'(v)]·(rr' − |c|)/RR' for the correlation, stretch·(d log s)²/2 for the deviations, and the contribution of
+/// jumps. At ρ = −1 it holds only for even and odd φ.
 long double apart_of(const GaussianSample& first, const GaussianSample& second, const PairMean& found, long double gap,
                      long double log_ratio) {
   const long double size = std::sqrt(first.square) * std::sqrt(second.square);
@@ -82,7 +82,7 @@ long double apart_of(const GaussianSample& first, const GaussianSample& second, 
   const long double near =
       (std::abs(found.dot) * gap + jump_share(*first.pieces, std::sqrt(product), gap, log_ratio)) / size +
       stretch * log_ratio * log_ratio / 8;
-  constexpr long double noise = 0x1p-100L;  // squares of roundings
+  constexpr long double noise = 0x1p-100L;  // squared rounding errors
   return found.apart < 2 * near + noise ? near : found.apart;
 }
 
@@ -91,7 +91,7 @@ long double apart_of(const GaussianSample& first, const GaussianSample& second, 
 QuadratureDual quadrature_dual(const Recipe& recipe, const Dual& dual, const GaussianPair<long double>& pair,
                                long double excess) {
   const Pointwise& phi = function_of(recipe, dual);
-  if (!(pair.q1 > 0) || !(pair.q2 > 0)) return {{mean(phi, pair.q1) * mean(phi, pair.q2), 0}};  // one is a constant
+  if (!(pair.q1 > 0) || !(pair.q2 > 0)) return {{mean(phi, pair.q1) * mean(phi, pair.q2), 0}};  // one is constant
   const GaussianSample first = sample_gaussian(phi, static_cast<double>(std::sqrt(pair.q1)));
   const GaussianSample second = sample_gaussian(phi, static_cast<double>(std::sqrt(pair.q2)));
   const long double gap = std::min(pair.minus, pair.plus);
@@ -114,7 +114,7 @@ DualError dual_error(const Recipe& recipe, const Dual& dual, long double q) {
   }
   if (!(q > 0)) return {};
   const GaussianSample sample = sample_gaussian(function_of(recipe, dual), static_cast<double>(std::sqrt(q)));
-  constexpr double rule = 0x1p-50;  // of pair_mean, tested
+  constexpr double rule = 0x1p-50;  // error of pair_mean, verified by tests
   return {2 * sample.error + rule, 2 * sample.slope_error + rule, sample.growth / 2, sample.slope_growth / 2};
 }
 

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int most_sweeps = 60;
 
-/// Σ of the squares beside the diagonal, of a symmetric matrix stored whole.
+/// Sum of the squared off-diagonal entries above the diagonal.
 long double squares_beside(RealView a) {
   long double sum = 0;
   for (Index i = 0; i < a.rows; ++i) {
@@ -42,7 +42,7 @@ void rotate_columns(RealView m, Index p, Index q, long double c, long double s) 
   }
 }
 
-/// The rotation that makes a(p, q) zero (Golub and Van Loan, algorithm 8.5.1).
+/// Applies the rotation that eliminates a(p, q) (Golub and Van Loan, algorithm 8.5.1).
 void eliminate(RealView a, RealView vectors, Index p, Index q) {
   if (a(p, q) == 0) return;
   const long double tau = (a(q, q) - a(p, p)) / (2 * a(p, q));
@@ -73,7 +73,7 @@ Index factor_cholesky(RealView a, Progress* progress) {
 
 Index factor_with_pivots(RealView a, long double least, std::vector<Index>& order, Progress* progress) {
   const Index n = a.rows;
-  // Both halves, so that rows and columns are exchanged whole.
+  // Symmetrise, so that whole rows and columns can be exchanged.
   for (Index i = 0; i < n; ++i) {
     for (Index j = i + 1; j < n; ++j) a(i, j) = a(j, i);
   }

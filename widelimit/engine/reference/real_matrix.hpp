@@ -5,10 +5,10 @@
 
 #include <vector>
 
-/// Symmetric matrices in long double, by the textbook (Golub and Van Loan 2013).
+/// Symmetric matrices in long double, by textbook algorithms (Golub and Van Loan 2013).
 namespace widelimit::reference {
 
-/// Row-major; row i begins at data + i·stride.
+/// Row-major view; row i begins at data + i·stride.
 struct RealView {
   long double* data = nullptr;
   Index rows = 0;
@@ -18,14 +18,17 @@ struct RealView {
   [[nodiscard]] long double& operator()(Index i, Index j) const { return data[i * stride + j]; }
 };
 
-/// a = uᵀu over the upper triangle, row after row (§4.2); the first minor that is not positive, or 0.
+/// Factors a = uᵀu in the upper triangle, row by row (§4.2). Returns the first leading minor that is not positive, or
+/// 0.
 [[nodiscard]] Index factor_cholesky(RealView a, Progress* progress);
 
-/// The largest diagonal entry left is the next pivot (§4.2.8), over the lower triangle; returns the rank.
+/// Cholesky factorisation with diagonal pivoting (§4.2.8) in the lower triangle; stops when all remaining diagonal
+/// entries are at most `least`. Returns the rank.
 [[nodiscard]] Index factor_with_pivots(RealView a, long double least, std::vector<Index>& order, Progress* progress);
 
-/// Jacobi's method (§8.5): rotations that each make one entry beside the diagonal zero, in sweeps until all are
-/// negligible. Reads the upper triangle, destroys a; eigenvalues smallest first, eigenvectors in the rows of `vectors`.
+/// Jacobi's method (§8.5): sweeps of rotations, each of which eliminates one off-diagonal entry, until all are
+/// negligible. Reads the upper triangle, overwrites a; returns the eigenvalues in ascending order, and the eigenvectors
+/// in the rows of `vectors`.
 [[nodiscard]] std::vector<long double> jacobi_eigenvalues(RealView a, RealView vectors, Progress* progress);
 
 }  // namespace widelimit::reference

@@ -22,9 +22,9 @@ using reference::Trace;
 struct ReferenceLoaded final : Loaded {
   std::vector<std::vector<Real>> samples;
   std::vector<reference::Traces> traces;
-  Graphs graphs;  ///< where samples are graphs or their nodes, with traces of their own
+  Graphs graphs;  ///< if samples are graphs or their nodes, with their own traces
   std::vector<reference::GraphTraces> graph_traces;
-  std::vector<Index> first_sample;  ///< of each graph: the sample that is the graph, or would be its node 0
+  std::vector<Index> first_sample;  ///< of each graph: index of the graph, or of its node 0 if samples are nodes
   Matrix<double> diagonal;
 
   [[nodiscard]] Index count() const override { return diagonal.cols(); }
@@ -39,8 +39,8 @@ void each_output(const Step& step, const State& state, const Put& put) {
   for (Index m = 0; m < step.ntk_count; ++m) put(step.ntk_slot + m, state.theta[static_cast<std::size_t>(m)][0]);
 }
 
-/// The worst error of each dual over the positions of one sample, whose variances before step k are variance(k). Where
-/// all duals are closed there is none to look for.
+/// Largest error of each dual over the positions of one sample, whose variances before step k are variance(k). Empty if
+/// all duals have closed forms.
 template <typename VarianceAt>
 DualErrors dual_errors(const Recipe& recipe, const VarianceAt& variance) {
   DualErrors errors;
@@ -53,7 +53,7 @@ DualErrors dual_errors(const Recipe& recipe, const VarianceAt& variance) {
   return errors;
 }
 
-/// Sample i with all its numbers.
+/// All values of sample i.
 template <typename T>
 std::vector<Real> numbers_of(const MatrixView<const T>& rows, Index i) {
   return {rows.row(i), rows.row(i) + rows.cols};
@@ -63,13 +63,13 @@ std::vector<Real> numbers_of(const SparseView& rows, Index i) {
   expand(rows.row(i), rows.cols, numbers.data());
   return numbers;
 }
-std::vector<Real> numbers_of(const GraphView& /*graphs*/, Index /*i*/) { return {}; }  // nodes have numbers
+std::vector<Real> numbers_of(const GraphView& /*graphs*/, Index /*i*/) { return {}; }  // values belong to nodes
 
 class ReferenceKernels final : public Kernels {
  public:
   [[nodiscard]] std::string obstacle(const Recipe&, Precision) const override { return {}; }
   [[nodiscard]] std::string route(const Recipe&, Precision) const override {
-    return "pair by pair, by the formulas, long double";
+    return "formulas evaluated pair by pair, long double";
   }
 
   [[nodiscard]] std::unique_ptr<Loaded> load(const Recipe& recipe, const SampleView& x, Precision,
@@ -137,7 +137,7 @@ class ReferenceKernels final : public Kernels {
   [[nodiscard]] Index tile_edge(const Recipe&) const override { return 16; }
 
  private:
-  /// Rounded to T, as the entries of a Gram matrix are.
+  /// Computes in long double and rounds to T, the precision of the Gram matrix.
   template <typename T>
   void fill_host(const Recipe& recipe, const Loaded& x1, Range rows, const Loaded& x2, Range cols, bool symmetric,
                  std::span<const EngineMatrix> outputs, const std::function<void(Index)>& after) const {

@@ -6,7 +6,7 @@
 
 namespace widelimit {
 
-/// Sequential, readable, long double: the oracle of every other back end.
+/// Creates the sequential long double engine, against which all other back ends are tested.
 [[nodiscard]] std::unique_ptr<Engine> make_reference_engine();
 
 }  // namespace widelimit

@@ -21,7 +21,7 @@ struct RealMemory final : EngineMatrix::Memory {
 
 RealView view(const EngineMatrix& a) {
   auto* memory = dynamic_cast<RealMemory*>(a.memory());
-  if (memory == nullptr) fail(Code::usage, "a matrix of another engine, or none, was given to the reference algebra");
+  if (memory == nullptr) fail(Code::usage, "the reference algebra needs a matrix of the reference engine");
   return {memory->entries.data() + a.first_row() * memory->stride + a.first_col(), a.rows(), a.cols(), memory->stride};
 }
 
@@ -35,7 +35,7 @@ void read_into(const EngineMatrix& a, MatrixView<T> host) {
   }
 }
 
-/// Solves op(t)x = b for a triangle: `lower` entries (i, j), j ≤ i, of op(t) are t(i, j) or t(j, i).
+/// Solves op(t)x = b for a triangular matrix t, stored in the lower or upper triangle.
 void substitute(RealView t, bool stored_lower, Transpose op, MatrixView<double> b) {
   const bool lower = stored_lower == (op == Transpose::no);
   const auto entry = [&](Index i, Index j) { return op == Transpose::no ? t(i, j) : t(j, i); };
@@ -52,7 +52,7 @@ void substitute(RealView t, bool stored_lower, Transpose op, MatrixView<double> 
   }
 }
 
-/// A + cI factored anew for each c.
+/// Factors A + cI separately for each c.
 class FactoredFamily final : public ShiftedFamily {
  public:
   FactoredFamily(const ReferenceAlgebra& algebra, EngineMatrix a) : algebra_(algebra), a_(std::move(a)) {}
@@ -194,7 +194,7 @@ void ReferenceAlgebra::multiply_precisely(const EngineMatrix& k, MatrixView<cons
   const RealView m = view(k);
   for (Index i = 0; i < out.rows; ++i) {
     for (Index c = 0; c < out.cols; ++c) {
-      // Kahan's sum: 64 bits alone would not be twice the 53 of float64.
+      // Compensated summation: 64 bits of mantissa alone are less than twice the 53 of float64.
       Number sum = 0;
       Number lost = 0;
       for (Index j = 0; j < m.cols; ++j) {
@@ -334,7 +334,7 @@ Index ReferenceAlgebra::pivoted_cholesky(EngineMatrix& a, double least, std::vec
   return factor_with_pivots(view(a), least, order, progress);
 }
 
-/// By the signs of the eigenvalues themselves; what rounding may leave of 0 counts as 0.
+/// Counts the signs of the computed eigenvalues; magnitudes within rounding count as 0.
 Inertia ReferenceAlgebra::inertia(EngineMatrix a) const {
   const double rounding =
       static_cast<double>(a.rows()) * static_cast<double>(std::numeric_limits<Number>::epsilon()) * symmetric_norm(a);

@@ -4,8 +4,8 @@
 
 namespace widelimit::reference {
 
-/// Dense algebra by plain loops in long double, one entry after the other: the oracle of every solver. Arrays hold long
-/// double whatever their precision is called, so results are rounded once, when they are read.
+/// Dense algebra by plain loops in long double; the reference for all solvers. Arrays store long double for any nominal
+/// precision, so results are rounded only once, when they are read.
 class ReferenceAlgebra final : public Algebra {
  public:
   [[nodiscard]] EngineMatrix allocate(Index rows, Index cols, Precision precision) const override;

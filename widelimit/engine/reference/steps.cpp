@@ -11,14 +11,15 @@ namespace widelimit::reference {
 
 namespace {
 
-/// f(array) for Σ and for each Θ_m.
+/// Calls f(array) for Σ and for each Θ_m.
 template <typename F>
 void for_each_kernel(State& state, const F& f) {
   f(state.sigma);
   for (auto& theta : state.theta) f(theta);
 }
 
-/// f(array) for all that means and sums act on alike: Σ, rr' ∓ Σ but for what Cauchy and Schwarz add, q − q', Θ_m.
+/// Calls f(array) for all arrays on which means and sums act linearly: Σ, rr' ∓ Σ (up to cauchy_difference), q − q',
+/// Θ_m.
 template <typename F>
 void for_each_array(State& state, const F& f) {
   for_each_kernel(state, f);
@@ -27,12 +28,12 @@ void for_each_array(State& state, const F& f) {
   f(state.excess);
 }
 
-/// The deviations of both samples at a pair of positions.
+/// Standard deviations of both samples at a pair of positions.
 Deviations deviations(const Trace& x1, const Trace& x2, Index p, Index q, Real excess) {
   return deviations_of(x1.variance[static_cast<std::size_t>(p)], x2.variance[static_cast<std::size_t>(q)], excess);
 }
 
-/// f(p, q) for each pair of positions that the state holds.
+/// Calls f(p, q) for each pair of positions that the state holds.
 template <typename F>
 void for_each_pair(Index positions, bool all_pairs, const F& f) {
   for (Index p = 0; p < positions; ++p) {
@@ -41,7 +42,7 @@ void for_each_pair(Index positions, bool all_pairs, const F& f) {
   }
 }
 
-/// Position read by window element (row, col) of output position p, or −1 where it falls on padding.
+/// Position read by window element (row, col) of output position p, or −1 for padding.
 Index source(const Step& step, Index p, Index row, Index col) {
   const auto along = [&](Index out, Index element, Index stride, Index before, Index size) {
     const Index position = out * stride + element - before;
@@ -76,7 +77,7 @@ void rebuild(const Step& step, bool all_pairs_after, State& state, const Gather&
   state = std::move(next);
 }
 
-/// No bound on rr' ∓ Σ is known.
+/// Resets the bounds on rr' ∓ Σ to the largest number, i.e. no bound.
 void forget_complements(State& state) {
   state.minus.assign(state.sigma.size(), std::numeric_limits<Real>::max());
   state.plus = state.minus;
