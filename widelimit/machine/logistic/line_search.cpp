@@ -10,7 +10,7 @@ namespace {
 
 constexpr double sufficient = 1e-4;
 constexpr double flat = 0.1;
-/// Relative rounding of a sum of positive losses.
+/// Relative rounding error of a sum of nonnegative losses.
 constexpr double rounding = 1e-13;
 constexpr int most_trials = 60;
 
@@ -26,7 +26,7 @@ double step_length(const std::function<Slice(double t)>& along) {
   for (int trial = 0; trial < most_trials; ++trial) {
     const Slice here = along(t);
     const double allowed = start.value + sufficient * t * start.slope + rounding * std::fabs(start.value);
-    const bool fell = here.value <= allowed;  // false for what is not a number
+    const bool fell = here.value <= allowed;  // false for NaN
     if (fell && std::fabs(here.slope) <= flat * -start.slope) return t;
     if (fell && here.slope < 0) {
       low = t;

@@ -22,10 +22,10 @@ namespace {
 
 using Vector = std::vector<double>;
 
-/// Each mends some digits; the last ones are those that α cannot hold.
+/// Each refinement gains some digits, until the precision of α is reached.
 constexpr int most_refinements_of_alpha = 4;
 
-/// Newton's method in one space; its summary is nominal.
+/// Newton's method in one space; its summary does not account for rounding.
 class LogisticNewton {
  public:
   LogisticNewton(const LogisticLosses& losses, const LogisticOptions& options, LogisticSpace& space)
@@ -56,7 +56,7 @@ class LogisticNewton {
   Vector star_;
   double bias_ = 0;
   Vector h_;         ///< values(c)
-  Vector r_;         ///< minus the derivatives of the losses
+  Vector r_;         ///< negative derivatives of the losses
   Vector d_;         ///< their second derivatives
   Vector rho_;       ///< pull(r) − λc
   Vector rho_star_;  ///< star(ρ)
@@ -71,7 +71,7 @@ double LogisticNewton::dual() const {
   return losses_.entropy(a) - inner(pulled, space_.star(pulled)) / (2 * options_.lambda);
 }
 
-/// One step; false where there is none.
+/// Performs one step; returns false if there is none.
 bool LogisticNewton::advance() {
   const double lambda = options_.lambda;
   LogisticMove move;
@@ -89,7 +89,7 @@ bool LogisticNewton::advance() {
     at.curvature += lambda * square;
     return at;
   });
-  if (t == 0) return false;  // rounding hides what is left to gain
+  if (t == 0) return false;  // the remaining decrease is below rounding
   for (std::size_t i = 0; i < c_.size(); ++i) c_[i] += t * move.c[i];
   bias_ += t * move.bias;
   star_ = space_.star(c_);
@@ -115,7 +115,7 @@ Summary LogisticNewton::run() {
   for (Index& iteration = summary_.iterations;; ++iteration) {
     progress_.at(iteration);
     evaluate();
-    if (std::fabs(*summary_.gap) <= options_.tolerance / 2) break;  // half, since the proof counts rounding too
+    if (std::fabs(*summary_.gap) <= options_.tolerance / 2) break;  // half, since the proof adds rounding
     if (iteration == options_.max_iterations || !advance()) break;
   }
   if (const auto found = space_.condition(); found && std::isfinite(*found)) summary_.condition = *found;
@@ -131,8 +131,8 @@ Fit as_fit(const Vector& alpha, double bias, const Summary& summary) {
   return fit;
 }
 
-/// A step of Newton's method in α, from outputs with K itself: λΔα + D(KΔα + Δb) = r − λα, where KΔα is taken from the
-/// step in features. It mends what LLᵀ misses of K, by a factor ‖K − LLᵀ‖/λ each time.
+/// One Newton step in α, with outputs computed from K itself: λΔα + D(KΔα + Δb) = r − λα, where KΔα is taken from the
+/// step in features. It reduces the error caused by K − LLᵀ by a factor ‖K − LLᵀ‖/λ.
 void refine(const ProofSetting& setting, const LogisticLosses& losses, LogisticSpace& space, Vector& alpha,
             double& bias) {
   const Index n = std::ssize(alpha);
@@ -154,8 +154,8 @@ void refine(const ProofSetting& setting, const LogisticLosses& losses, LogisticS
   bias += move.bias;
 }
 
-/// Newton's method in features, which keep digits that α loses. α is then r/λ, as the minimum has it, or from the
-/// factor, and is refined. False where K is not positive semi-definite.
+/// Newton's method in features, which keep digits that α loses. α is then r/λ, as at the minimum, or computed from the
+/// factor, and is refined. Returns false if K is not positive semi-definite.
 bool solve_in_features(const GramMatrix& k, const LogisticLosses& losses, const LogisticOptions& options,
                        const ProofSetting& setting, BestProved& proved) {
   const GramFactor factor(k, options.progress);
@@ -178,7 +178,7 @@ bool solve_in_features(const GramMatrix& k, const LogisticLosses& losses, const 
   return true;
 }
 
-/// In the coordinates that are fastest, and where rounding stops them in those that keep digits.
+/// Solves in α, which is fastest, and if rounding prevents convergence, in features.
 Fit solve(const GramMatrix& k, const LogisticLosses& losses, const LogisticOptions& options,
           const ProofSetting& setting) {
   BestProved proved(setting);
@@ -210,7 +210,7 @@ void check_labels(std::span<const double> labels, std::span<const double> weight
     if (weights.empty() || weights[i] > 0) seen[labels[i] > 0 ? 1 : 0] = true;
   }
   if (!seen[0] || !seen[1]) {
-    fail(Code::input, "all samples{} have one label; logistic regression needs two classes",
+    fail(Code::input, "all samples{} have the same label; logistic regression needs two classes",
          weights.empty() ? "" : " with a weight above 0");
   }
 }
@@ -222,7 +222,7 @@ void LogisticOptions::validate() const {
   if (!std::isfinite(tolerance) || !(tolerance > 0)) {
     fail(Code::input, "the tolerance {} must be positive and finite", tolerance);
   }
-  if (max_iterations < 1) fail(Code::input, "{} iterations are too few; allow at least one", max_iterations);
+  if (max_iterations < 1) fail(Code::input, "max_iterations is {}; it must be at least 1", max_iterations);
 }
 
 Fit fit_logistic(const GramMatrix& k, std::span<const double> labels, const LogisticOptions& options) {

@@ -68,7 +68,7 @@ DualPoint LogisticLosses::point_of(const std::vector<double>& a, const Matrix<do
   for (std::size_t i = 0; i < size(); ++i) side[y_[i] > 0 ? 1 : 0].add(a[i]);
   const double sums[2]{side[0].value(), side[1].value()};
   const double smaller = std::min(sums[0], sums[1]);
-  // Σr = 0 is exact for factors within a few roundings of these.
+  // Σr = 0 holds exactly for factors within a few roundings of these.
   const double eta = 16 * unit_rounding;
   point.relative = eta;
   for (std::size_t i = 0; i < size(); ++i) {
@@ -79,7 +79,7 @@ DualPoint LogisticLosses::point_of(const std::vector<double>& a, const Matrix<do
     const double p = logistic_tail(m);
     const double other = logistic_tail(-m);
     const double q = w_[i] > 0 ? kept / w_[i] : 0;
-    // 1 − q without cancellation where q is near p, which is then near 1.
+    // 1 − q without cancellation if q is close to p and p close to 1.
     const bool at_output = a[i] == w_[i] * p;
     const double rest = at_output ? other + p * dropped : std::max(0.0, 1 - q);
     point.r(static_cast<Index>(i), 0) = y_[i] * kept;

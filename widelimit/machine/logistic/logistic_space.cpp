@@ -9,7 +9,7 @@ namespace {
 
 using Vector = std::vector<double>;
 
-/// I is lost beside anything larger in B = I + …; a larger μ keeps it.
+/// Largest entry of S·K·S/μ for which I in B = I + S·K·S/μ is not lost to rounding; μ is increased accordingly.
 constexpr double largest_ratio = 1e15;
 
 Vector roots(const Vector& d) {
@@ -18,14 +18,14 @@ Vector roots(const Vector& d) {
   return root;
 }
 
-/// Cholesky factor of B = I + S·K·S/μ with S = diag(s), whose eigenvalues are at least 1 where K has none below 0: the
-/// well-conditioned form of K + μS⁻² (Rasmussen & Williams 2006, §3.4.3).
+/// Cholesky factor of B = I + S·K·S/μ with S = diag(s), whose eigenvalues are at least 1 if K is positive
+/// semi-definite: the well-conditioned form of K + μS⁻² (Rasmussen & Williams 2006, §3.4.3).
 class ShiftedFactor {
  public:
   explicit ShiftedFactor(const GramMatrix& k)
       : k_(k), factor_(k.algebra().allocate(k.samples(), k.samples(), Precision::f64)) {}
 
-  /// False where a leading minor is not positive.  O(n³/3).
+  /// Returns false if a leading minor is not positive. O(n³/3).
   [[nodiscard]] bool factorise(const Vector& s, double mu, Progress* progress) {
     const double by = 1 / std::sqrt(mu);
     Vector scale(s.size());
@@ -33,9 +33,9 @@ class ShiftedFactor {
     norm_ = k_.algebra().scaled(k_.matrix(), scale, Vector(s.size(), 1.0), factor_, nullptr);
     return std::isfinite(norm_) && k_.algebra().cholesky(factor_, progress) == 0;
   }
-  /// In place B⁻¹x, n × columns.  O(n²·columns).
+  /// Computes B⁻¹x in place, n × columns. O(n²·columns).
   void solve(MatrixView<double> x) const { k_.algebra().solve_factored(factor_, x); }
-  /// Estimate of the condition number of B.
+  /// Returns the estimated condition number of B.
   [[nodiscard]] double condition() const { return k_.algebra().condition(factor_, norm_); }
 
  private:
@@ -65,7 +65,8 @@ class GramSpace : public LogisticSpace {
   }
 
  private:
-  /// With λ, or the smallest μ above it that works: any μ gives a direction of descent. 0 where none does.
+  /// Factorises with μ = λ or the smallest larger μ that succeeds; any μ gives a descent direction. Returns 0 if none
+  /// does.
   double factorise(const LogisticStep& step, const Vector& root);
 
   const GramMatrix& k_;
@@ -87,8 +88,8 @@ double GramSpace::factorise(const LogisticStep& step, const Vector& root) {
   return 0;
 }
 
-/// x = (μI + DK)⁻¹ρ = (ρ − S·B⁻¹·S·Kρ/μ)/μ, and with a bias Δα = x − Δb·(μI + DK)⁻¹d; adding up the rows of
-/// μΔα = ρ − D(KΔα + Δb) turns the condition of the bias into Σ(r − ρ + μΔα) = 0.
+/// Computes x = (μI + DK)⁻¹ρ = (ρ − S·B⁻¹·S·Kρ/μ)/μ, and with a bias Δα = x − Δb·(μI + DK)⁻¹d; summing the rows of μΔα
+/// = ρ − D(KΔα + Δb) turns the condition of the bias into Σ(r − ρ + μΔα) = 0.
 bool GramSpace::newton(const LogisticStep& step, LogisticMove& move) {
   const std::size_t n = step.d.size();
   const Vector root = roots(step.d);
@@ -146,7 +147,7 @@ class FactorSpace : public LogisticSpace {
 
   const GramFactor& factor_;
   EngineMatrix hessian_;  ///< λI + LᵀDL, then its factor
-  double norm_ = 0;       ///< ‖λI + LᵀDL‖₁; 0 before the first
+  double norm_ = 0;       ///< ‖λI + LᵀDL‖₁; 0 before the first factorisation
 };
 
 bool FactorSpace::factorise(const LogisticStep& step) {
@@ -163,7 +164,7 @@ bool FactorSpace::factorise(const LogisticStep& step) {
   return false;
 }
 
-/// Δβ = A⁻¹(ρ − LᵀdΔb), A = λI + LᵀDL, and Δb(Σd − dᵀLA⁻¹Lᵀd) = Σr − dᵀLA⁻¹ρ.
+/// Computes Δβ = A⁻¹(ρ − LᵀdΔb), A = λI + LᵀDL, and Δb(Σd − dᵀLA⁻¹Lᵀd) = Σr − dᵀLA⁻¹ρ.
 bool FactorSpace::newton(const LogisticStep& step, LogisticMove& move) {
   move = {step.rho, 0};
   if (dimension() > 0) {

@@ -19,7 +19,7 @@ namespace widelimit {
 namespace {
 
 constexpr Index most_inner_iterations = 1000;
-/// Each mends some digits; the last ones are those that α cannot hold.
+/// Each refinement gains some digits, until the precision of α is reached.
 constexpr int most_refinements_of_classes = 4;
 
 double norm(const Matrix<double>& a) {
@@ -55,10 +55,10 @@ class SoftmaxNewton {
   Matrix<double> h_;
   Matrix<double> pi_;
   Matrix<double> r_;
-  Matrix<double> rho_;  ///< minus the gradient
+  Matrix<double> rho_;  ///< negative gradient
   double gradient_at_zero_ = 0;
   Index inner_ = 0;
-  bool factored_ = false;  ///< the diagonal was not enough before
+  bool factored_ = false;  ///< use the factorised preconditioner from now on
   IterationProgress progress_{options_.progress, options_.max_iterations};
   Summary summary_;
 };
@@ -87,9 +87,9 @@ void SoftmaxNewton::evaluate() {
   summary_.gap = relative_gap(*summary_.primal, *summary_.dual);
 }
 
-/// One step; false where there is none.
+/// Performs one step; returns false if there is none.
 bool SoftmaxNewton::advance() {
-  // Accuracy that grows as the gradient falls keeps convergence superlinear (Nocedal & Wright 2006, Thm 7.2).
+  // Increasing the accuracy as the gradient decreases keeps convergence superlinear (Nocedal & Wright 2006, Thm 7.2).
   const double accuracy = std::min(0.1, std::sqrt(*summary_.gradient) / 10);
   const SoftmaxStep step = softmax_step(features_, losses_, pi_, rho_,
                                         {.lambda = options_.lambda,
@@ -112,7 +112,7 @@ bool SoftmaxNewton::advance() {
     at.curvature += lambda * square;
     return at;
   });
-  if (t == 0) return false;  // rounding hides what is left to gain
+  if (t == 0) return false;  // the remaining decrease is below rounding
   for (Index i = 0; i < c_.rows() * c_.cols(); ++i) c_.data()[i] += t * step.move.data()[i];
   h_ = features_.values(c_);
   return true;
@@ -122,7 +122,7 @@ Summary SoftmaxNewton::run() {
   for (Index& iteration = summary_.iterations;; ++iteration) {
     progress_.at(iteration);
     evaluate();
-    if (std::fabs(*summary_.gap) <= options_.tolerance / 2) break;  // half, since the proof counts rounding too
+    if (std::fabs(*summary_.gap) <= options_.tolerance / 2) break;  // half, since the proof adds rounding
     if (iteration == options_.max_iterations || !advance()) break;
   }
   summary_.method = inner_ > 0 ? fmt::format("Newton, {} steps of conjugate gradients, float64", inner_)
@@ -130,7 +130,7 @@ Summary SoftmaxNewton::run() {
   return std::move(summary_);
 }
 
-/// α = r/λ, as the minimum has it, or by the factor.
+/// Returns α = r/λ, as at the minimum, or α from the factor.
 Fit as_fit(const SoftmaxFeatures& features, double lambda, const SoftmaxNewton& newton, const Summary& summary,
            bool by_factor) {
   const Index classes = newton.r().cols();
@@ -148,8 +148,8 @@ Fit as_fit(const SoftmaxFeatures& features, double lambda, const SoftmaxNewton& 
   return fit;
 }
 
-/// A step of Newton's method in α, from outputs with K itself: λΔα + W(KΔα + Δb) = r − λα, where KΔα is taken from the
-/// step in features. It mends what LLᵀ misses of K, by a factor ‖K − LLᵀ‖/λ each time.
+/// One Newton step in α, with outputs computed from K itself: λΔα + W(KΔα + Δb) = r − λα, where KΔα is taken from the
+/// step in features. It reduces the error caused by K − LLᵀ by a factor ‖K − LLᵀ‖/λ.
 void refine(const ProofSetting& setting, const SoftmaxLosses& losses, const SoftmaxFeatures& features, Fit& fit) {
   const Index n = fit.alpha.rows();
   const Index classes = fit.alpha.cols();
@@ -165,7 +165,7 @@ void refine(const ProofSetting& setting, const SoftmaxLosses& losses, const Soft
   for (Index i = 0; i < n * classes; ++i) residual.data()[i] = r.data()[i] - setting.lambda * fit.alpha.data()[i];
   Matrix<double> rho = features.pull(residual);
   for (Index c = 0; features.has_bias() && c < classes; ++c) {
-    double sum = 0;  // a bias has no λ
+    double sum = 0;  // the bias is not regularised
     for (Index i = 0; i < n; ++i) sum += r(i, c);
     rho(features.factor().rank(), c) = features.kappa() * sum;
   }
@@ -186,7 +186,7 @@ void check_labels(std::span<const Index> labels, Index classes, std::span<const 
   if (std::ssize(labels) != samples) {
     fail(Code::input, "there are {} labels for {} samples of the Gram matrix", labels.size(), samples);
   }
-  if (classes > samples) fail(Code::input, "{} classes are more than the {} samples", classes, samples);
+  if (classes > samples) fail(Code::input, "there are {} classes, but only {} samples", classes, samples);
   check_weights(weights, samples);
   std::vector<char> seen(static_cast<std::size_t>(classes));
   for (std::size_t i = 0; i < labels.size(); ++i) {

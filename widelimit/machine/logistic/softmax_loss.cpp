@@ -10,10 +10,10 @@ namespace widelimit {
 
 namespace {
 
-/// π of one sample with label y; returns log Σe^h − h_y. Both are exact to the last digits where small.
+/// Computes π of one sample with label y; returns log Σe^h − h_y. Small values of both keep full relative precision.
 double soften(const double* h, Index classes, Index y, double* pi) {
   const double* top = std::max_element(h, h + classes);
-  double rest = 0;  // of the sum, besides the largest, which is 1
+  double rest = 0;  // sum without the largest term, which is 1
   for (Index c = 0; c < classes; ++c) {
     pi[c] = std::exp(h[c] - *top);
     if (h + c != top) rest += pi[c];
@@ -22,7 +22,7 @@ double soften(const double* h, Index classes, Index y, double* pi) {
   return std::log1p(rest) + (*top - h[y]);
 }
 
-/// 1 − π_y without cancellation.
+/// Returns 1 − π_y without cancellation.
 double others(const double* pi, Index classes, Index y) {
   double sum = 0;
   for (Index c = 0; c < classes; ++c) sum += c == y ? 0.0 : pi[c];
@@ -63,7 +63,7 @@ void SoftmaxLosses::curve(const Matrix<double>& pi, Matrix<double>& v) const {
   for (std::size_t i = 0; i < y_.size(); ++i) {
     const double* p = pi.view().row(static_cast<Index>(i));
     double* to = v.view().row(static_cast<Index>(i));
-    // Differences to the label's own entry: where its probability is near 1 the rest is small without cancellation.
+    // Differences to the entry of the label avoid cancellation if its probability is near 1.
     const double own = to[y_[i]];
     double mean = 0;
     for (Index c = 0; c < classes_; ++c) mean += p[c] * (to[c] - own);
@@ -105,8 +105,8 @@ Slice SoftmaxLosses::slice(const Matrix<double>& h, const Matrix<double>& change
   return at;
 }
 
-/// π ↦ (1 − θ)π + t with Σt = θ. With s_c = Σᵢ r_ic, N_c the weight of class c and N_c − s_c what π gives it, the
-/// smallest θ for which t_c = (s_c + θ(N_c − s_c))/Σw is nowhere negative, whatever s_c may be off.
+/// π ↦ (1 − θ)π + t with Σt = θ. With s_c = Σᵢ r_ic, N_c the weight of class c and N_c − s_c the weight that π assigns
+/// to it, θ is the smallest value for which t_c = (s_c + θ(N_c − s_c))/Σw ≥ 0 for all c, for any s_c within its error.
 double SoftmaxLosses::balance(Matrix<double>& pi, Matrix<double>& r, double eta) const {
   const auto k = static_cast<std::size_t>(classes_);
   std::vector<double> excess(k);

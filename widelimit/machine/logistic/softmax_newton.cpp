@@ -16,7 +16,7 @@ std::span<const double> entries(const Matrix<double>& m) { return {m.data(), usi
 
 double dot(const Matrix<double>& a, const Matrix<double>& b) { return host::dot(entries(a), entries(b)); }
 
-/// a += t·b.
+/// Computes a += t·b.
 void add(Matrix<double>& a, double t, const Matrix<double>& b) {
   host::axpy(t, entries(b), {a.data(), usize(a.rows() * a.cols())});
 }
@@ -27,9 +27,9 @@ Matrix<double> copy(const Matrix<double>& a) {
   return result;
 }
 
-/// The Hessian, unknowns ordered by class, then feature: its upper triangle, of blocks Xᵀdiag(v)X for classes c ≤ d. A
-/// bias equal for all classes changes nothing and meets no penalty; it gets one, since ρ has no such part and the
-/// answer none either.
+/// Returns the upper triangle of the Hessian, unknowns ordered by class, then feature, with blocks Xᵀdiag(v)X for
+/// classes c ≤ d. A bias common to all classes is in its null space and not regularised; a penalty is added to make it
+/// nonsingular, which does not change the solution, since ρ has no such component.
 Matrix<double> hessian(const SoftmaxFeatures& features, const SoftmaxLosses& losses, const Matrix<double>& pi,
                        double lambda) {
   const Algebra& algebra = features.factor().algebra();
@@ -57,7 +57,7 @@ Matrix<double> hessian(const SoftmaxFeatures& features, const SoftmaxLosses& los
   return a;
 }
 
-/// False where rounding leaves no factor even of a damped Hessian.
+/// Computes a step by Cholesky; returns false if even a strongly damped Hessian cannot be factorised.
 bool direct_step(const SoftmaxFeatures& features, const SoftmaxLosses& losses, const Matrix<double>& pi,
                  const Matrix<double>& rho, double lambda, Progress* progress, SoftmaxStep& step) {
   const Algebra& algebra = features.factor().algebra();
@@ -81,8 +81,8 @@ bool direct_step(const SoftmaxFeatures& features, const SoftmaxLosses& losses, c
   return false;
 }
 
-/// Eigenvalues of the tridiagonal matrix that conjugate gradients make on their way: 1/tₖ + βₖ₋₁/tₖ₋₁ on the diagonal,
-/// √βₖ/tₖ beside it (Saad 2003, §6.7.3).
+/// Eigenvalues of the tridiagonal (Lanczos) matrix of conjugate gradients: 1/tₖ + βₖ₋₁/tₖ₋₁ on the diagonal, √βₖ/tₖ off
+/// it (Saad 2003, §6.7.3).
 class RitzValues {
  public:
   void add(double t, double beta) {

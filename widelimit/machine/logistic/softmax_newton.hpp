@@ -5,9 +5,9 @@
 
 namespace widelimit {
 
-/// The samples as vectors of features x = (row of L, κ), κ there only with a bias, and linear functions of them for
-/// each class: coordinates are features × classes. A bias is the last feature, which is not regularised; κ² = mean K_ii
-/// makes it as long as the others.
+/// Samples as feature vectors x = (row of L, κ), κ only with a bias, and linear functions of them per class:
+/// coordinates are features × classes. The bias is the last feature and is not regularised; κ² = mean K_ii gives it the
+/// same scale as the others.
 class SoftmaxFeatures {
  public:
   SoftmaxFeatures(const GramFactor& factor, double bias_length) : factor_(factor), kappa_(bias_length) {}
@@ -16,15 +16,15 @@ class SoftmaxFeatures {
   [[nodiscard]] double kappa() const { return kappa_; }
   [[nodiscard]] bool has_bias() const { return kappa_ > 0; }
   [[nodiscard]] Index count() const { return factor_.rank() + (has_bias() ? 1 : 0); }
-  /// λ, or 0 for the feature of the bias.
+  /// Returns λ, or 0 for the bias feature.
   [[nodiscard]] double penalty(Index feature, double lambda) const { return feature < factor_.rank() ? lambda : 0.0; }
-  /// X, samples in the order of the pivots.
+  /// Returns X, with samples in pivot order.
   [[nodiscard]] EngineMatrix rows() const;
-  /// samples × classes.
+  /// Returns the values, samples × classes.
   [[nodiscard]] Matrix<double> values(const Matrix<double>& coordinates) const;
-  /// Its transpose.
+  /// Computes the transpose of `values`.
   [[nodiscard]] Matrix<double> pull(const Matrix<double>& r) const;
-  /// ‖β‖² without the bias, of two sets of coordinates.
+  /// Returns the inner product of two sets of coordinates, without the bias.
   [[nodiscard]] double product(const Matrix<double>& a, const Matrix<double>& b) const;
 
  private:
@@ -32,15 +32,15 @@ class SoftmaxFeatures {
   double kappa_;
 };
 
-/// A step Δ of (λ + XᵀWX)Δ = ρ: by Cholesky where there are at most `direct_size` unknowns, else by conjugate gradients
-/// with a SoftmaxPreconditioner, `factored` or not, to a residual of `accuracy`·‖ρ‖; ended early it still
-/// descends. `iterations` counts those. `progress` may stop it.
-/// Cost: O((n + unknowns)·unknowns²), or O(n·rank·classes) for each iteration.
+/// Newton step Δ from (λ + XᵀWX)Δ = ρ: by Cholesky for at most `direct_size` unknowns, else by conjugate gradients with
+/// a SoftmaxPreconditioner (`factored` or diagonal) to a residual of `accuracy`·‖ρ‖. If stopped early, Δ is still a
+/// descent direction. `iterations` counts those of conjugate gradients. `progress` can interrupt it. O((n +
+/// unknowns)·unknowns²), or O(n·rank·classes) per iteration.
 struct SoftmaxStep {
   Matrix<double> move;
   Index iterations = 0;
-  /// Estimate of the condition number of what was factored, or, by the Ritz values of the iterations, a lower bound of
-  /// that of the Hessian with its preconditioner.
+  /// Estimated condition number of the factorised matrix or, from the Ritz values of the iterations, a lower bound of
+  /// that of the preconditioned Hessian.
   double condition = 1;
 };
 inline constexpr Index direct_size = 1500;

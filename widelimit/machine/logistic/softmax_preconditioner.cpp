@@ -7,7 +7,7 @@ namespace widelimit {
 
 namespace {
 
-/// v̄, in the order of the samples.
+/// Returns v̄ in the order of the samples.
 std::vector<double> mean_curvature(const SoftmaxLosses& losses, const Matrix<double>& pi) {
   std::vector<double> sum(usize(losses.samples()));
   for (Index c = 0; c < losses.classes(); ++c) {

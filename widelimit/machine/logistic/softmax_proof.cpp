@@ -11,13 +11,13 @@ namespace widelimit {
 namespace {
 
 constexpr int most_bias_steps = 30;
-/// What the bound of the distance to the best bias may be for it to hold; see near_best.
+/// Largest bound of the distance to the best bias for which the bound is valid; see near_best.
 constexpr double farthest_bias = 0.07;
 
-/// Relative rounding of an entry of r, which is a sum over classes.
+/// Relative rounding error of an entry of r, which is a sum over classes.
 double sum_of_classes(Index classes) { return (16 + 4 * static_cast<double>(classes)) * unit_rounding; }
 
-/// Outputs with the same added to all samples of an output.
+/// Returns the outputs with a constant added per column.
 Matrix<double> shifted(const Matrix<double>& outputs, const std::vector<double>& by) {
   Matrix<double> result(outputs.rows(), outputs.cols(), Content::unset);
   for (Index i = 0; i < outputs.rows(); ++i) {
@@ -26,7 +26,7 @@ Matrix<double> shifted(const Matrix<double>& outputs, const std::vector<double>&
   return result;
 }
 
-/// Σ l as a function of the bias: gradient −s, Hessian H = Σ w(diag π − ππᵀ), which no common bias changes.
+/// Σ l as a function of the bias: gradient −s, Hessian H = Σ w(diag π − ππᵀ), whose null space is the common bias.
 class BiasProblem {
  public:
   BiasProblem(const SoftmaxLosses& losses, const Matrix<double>& pi, const Matrix<double>& r)
@@ -53,7 +53,7 @@ class BiasProblem {
     factored_ = trace > 0 && host::cholesky(hessian_.view()) == 0;
   }
 
-  /// H⁻¹s; empty where there is none.
+  /// Returns H⁻¹s; empty if H could not be factorised.
   [[nodiscard]] std::vector<double> step() const {
     if (!factored_) return {};
     std::vector<double> by = s_;
@@ -61,10 +61,10 @@ class BiasProblem {
     return by;
   }
 
-  /// A bound of max |v|, b + v the best bias: with κ = max √(H⁻¹)_cc, |v| ≤ κ‖v‖_H, and D = ‖s‖_{H⁻¹}, the derivative
-  /// of Σ l along v is at least −Dρ + e^{−4κρ}ρ² at ‖v‖_H = ρ, since a bias of at most κρ changes no π by more than
-  /// e^{2κρ}; at ρ = 2D that is not negative while κD ≤ 0.08, so that the minimum lies inside. Infinite where that
-  /// cannot be said.
+  /// Returns a bound of max |v|, where b + v is the best bias: with κ = max √(H⁻¹)_cc, |v| ≤ κ‖v‖_H, and D = ‖s‖_{H⁻¹},
+  /// the derivative of Σ l along v is at least −Dρ + e^{−4κρ}ρ² at ‖v‖_H = ρ, since a bias of at most κρ changes no π
+  /// by more than a factor e^{2κρ}; at ρ = 2D it is nonnegative if κD ≤ 0.08, so that the minimum lies inside. Infinite
+  /// if the condition does not hold.
   [[nodiscard]] double near_best(double eta) const {
     const double infinity = std::numeric_limits<double>::infinity();
     const std::vector<double> by = step();
@@ -82,7 +82,7 @@ class BiasProblem {
       square += std::abs(s_[c] * by[c]);
       lost += eta * lost_[c];
     }
-    // Twice, since H and its factor are rounded.
+    // Factor 2 for the rounding of H and its factor.
     const double distance = 2 * kappa * (std::sqrt(square) + kappa * lost);
     return distance <= farthest_bias ? 2 * distance : infinity;
   }
@@ -90,11 +90,11 @@ class BiasProblem {
  private:
   std::vector<double> s_;     ///< Σᵢ r_ic
   std::vector<double> lost_;  ///< Σᵢ |r_ic|
-  Matrix<double> hessian_;    ///< its factor, with a common bias held
+  Matrix<double> hessian_;    ///< Cholesky factor of H, with the common bias fixed
   bool factored_ = false;
 };
 
-/// Newton's method from the bias that is there, halved where it does not fall: what to add to it.
+/// Newton's method with step halving from the current bias; returns the change of the bias.
 std::vector<double> bias_step(const SoftmaxLosses& losses, const Matrix<double>& outputs) {
   std::vector<double> shift(usize(losses.classes()));
   Matrix<double> pi(outputs.rows(), outputs.cols());
@@ -145,7 +145,7 @@ void SoftmaxLosses::set_gaps(const Matrix<double>& outputs, const Matrix<double>
       gap += divergence_term(q[c], p[c], log_p, off, point.absolute + (c == y_[i] ? own_off : 0));
       deviation += std::abs(q[c] - p[c]) + off * std::max(p[c], q[c]);
       others += c == y_[i] ? 0 : p[c];
-      moved += (top - h[c]) * p[c];  // what rounding of h − top changes in the logarithm of their sum
+      moved += (top - h[c]) * p[c];  // effect of rounding of h − top on the log-sum-exp
     }
     point.loss.push_back(w_[i] * loss);
     point.loss_error.push_back(w_[i] * (sum_of_classes(classes_) * loss + 2 * unit_rounding * moved));
@@ -196,7 +196,7 @@ std::optional<DualPoint> SoftmaxLosses::dual_point_near(const Matrix<double>& mu
     balanced(i, y) = 1 - others / most;
   }
   const double eta = sum_of_classes(classes_);
-  set_gaps(outputs, balanced, eta, eta, point);  // 1 − Σ is a difference
+  set_gaps(outputs, balanced, eta, eta, point);  // 1 − Σ loses relative accuracy
   return point;
 }
 

@@ -15,15 +15,15 @@ namespace widelimit {
 
 namespace {
 
-/// A binary problem whose samples are named one by one, cut into folds.
+/// A binary problem with explicit sample indices, split into folds.
 struct FoldedProblem {
   BinaryProblem problem;
-  std::vector<Index> fold;  ///< of each sample: in turn within its class
+  std::vector<Index> fold;  ///< fold of each sample, round-robin within its class
   Index folds = 0;
-  std::vector<double> decisions;  ///< on each sample by the machine fitted without its fold
+  std::vector<double> decisions;  ///< held-out decisions
 };
 
-/// Samples of weight 0 take no part.
+/// Removes samples with weight 0.
 BinaryProblem weighed(BinaryProblem problem) {
   if (problem.samples.empty()) {
     problem.samples.resize(problem.labels.size());
@@ -41,7 +41,7 @@ BinaryProblem weighed(BinaryProblem problem) {
 }
 
 FoldedProblem folded(BinaryProblem problem, Index folds) {
-  if (folds < 2) fail(Code::input, "decisions on held-out samples need 2 folds or more, not {}", folds);
+  if (folds < 2) fail(Code::input, "held-out decisions need at least 2 folds, not {}", folds);
   FoldedProblem result{.problem = std::move(problem), .fold = {}, .decisions = {}};
   const std::vector<double>& labels = result.problem.labels;
   const Index positive = std::count(labels.begin(), labels.end(), 1.0);
@@ -79,7 +79,7 @@ void decide_fold(const GramMatrix& k, FoldedProblem& whole, Index fold, const Sv
   }
 }
 
-/// All folds of all problems at once.
+/// Computes all folds of all problems in parallel.
 void decide(const GramMatrix& k, std::vector<FoldedProblem>& problems, const SvmOptions& options, SvmLoss loss) {
   std::vector<std::pair<std::size_t, Index>> tasks;
   for (std::size_t p = 0; p < problems.size(); ++p) {
@@ -95,7 +95,7 @@ void decide(const GramMatrix& k, std::vector<FoldedProblem>& problems, const Svm
       [&](Index done) { shared.at(done); });
 }
 
-/// Error{numerical} where K is not positive semi-definite: folds have no machines then.
+/// Throws Error{numerical} if K is not positive semi-definite: folds then have no solution.
 void check_calibration(const GramMatrix& k, Index samples, const SvmOptions& options) {
   options.validate();
   check_box_input(k, samples);

@@ -8,14 +8,14 @@
 
 namespace widelimit {
 
-/// Probabilities of classes from the outputs of a network that was trained by their likelihood: with the softmax loss,
-/// or of two classes with the logistic one. Else nothing.
+/// Returns class probabilities from the outputs of a network trained with the softmax loss or, for two classes, the
+/// logistic loss; otherwise an empty matrix.
 [[nodiscard]] Matrix<double> network_probabilities(LossKind loss, const Matrix<double>& outputs);
 
-/// The same of a network from a file.
+/// Same for a network from a file.
 [[nodiscard]] Matrix<double> network_probabilities(const NetworkNotes& notes, const Matrix<double>& outputs);
 
-/// The loss by which a network from a file was trained, where its settings have it.
+/// Returns the training loss of a network from a file, if its settings contain it.
 [[nodiscard]] std::optional<LossKind> trained_loss(const NetworkNotes& notes);
 
 }  // namespace widelimit

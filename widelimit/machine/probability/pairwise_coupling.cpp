@@ -10,7 +10,7 @@ namespace widelimit {
 
 namespace {
 
-/// Q_cc = Σ_{d≠c} r_dc², Q_cd = −r_dc r_cd.
+/// Returns Q with Q_cc = Σ_{d≠c} r_dc², Q_cd = −r_dc r_cd.
 Matrix<double> coupling_matrix(const double* pairwise, Index classes) {
   Matrix<double> q(classes, classes);
   for (Index c = 0; c < classes; ++c) {
@@ -25,8 +25,8 @@ Matrix<double> coupling_matrix(const double* pairwise, Index classes) {
   return q;
 }
 
-/// Least pᵀQp with Σp = 1: at the optimum (Qp)_c = pᵀQp for each c, which is solved for one p_c after the other, each
-/// time followed by Σp = 1. Converges for any start when r lies strictly between 0 and 1.
+/// Minimises pᵀQp with Σp = 1: at the optimum (Qp)_c = pᵀQp for each c, which is solved for one p_c at a time, followed
+/// by normalisation. Converges from any start if r lies strictly between 0 and 1.
 std::vector<double> coupled(const Matrix<double>& q) {
   const Index classes = q.rows();
   std::vector<double> p(usize(classes), 1.0 / static_cast<double>(classes));
@@ -55,7 +55,7 @@ std::vector<double> coupled(const Matrix<double>& q) {
 
 Matrix<double> pairwise_coupling(const MatrixView<const double>& pairwise, Index classes) {
   if (classes < 2 || pairwise.cols != classes * (classes - 1) / 2) {
-    fail(Code::input, "{} columns are not the pairs of {} classes", pairwise.cols, classes);
+    fail(Code::input, "{} columns do not match the number of pairs of {} classes", pairwise.cols, classes);
   }
   Matrix<double> result(pairwise.rows, classes);
   std::vector<double> row(usize(pairwise.cols));
@@ -64,7 +64,7 @@ Matrix<double> pairwise_coupling(const MatrixView<const double>& pairwise, Index
     for (Index j = 0; j < pairwise.cols; ++j) {
       const double r = pairwise(i, j);
       if (!(r >= 0) || !(r <= 1)) fail(Code::input, "probability ({}, {}) is {}", i, j, r);
-      // Certainty in all pairs at once may contradict itself; this little doubt keeps the problem definite.
+      // Probabilities of exactly 0 and 1 may contradict each other; clamping keeps the problem definite.
       row[usize(j)] = std::clamp(r, 1e-7, 1 - 1e-7);
     }
     const std::vector<double> p = coupled(coupling_matrix(row.data(), classes));

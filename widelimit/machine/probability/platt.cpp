@@ -70,7 +70,7 @@ Sigmoid fit_sigmoid(std::span<const double> decisions, std::span<const double> l
     if (!std::isfinite(decisions[i])) fail(Code::input, "decision {} is {}", i, decisions[i]);
     largest = std::max(largest, std::abs(decisions[i]));
   }
-  // In units of the largest decision, so that the two parameters are of one size.
+  // Scaled by the largest decision, so that both parameters have similar magnitude.
   const double unit = largest > 0 ? largest : 1;
   std::vector<double> g(decisions.begin(), decisions.end());
   for (double& value : g) value /= unit;

@@ -22,7 +22,7 @@ Matrix<double> sigmoids_of(std::span<const Sigmoid> calibration, const Matrix<do
   return p;
 }
 
-/// Two columns of the probability of the second class.
+/// Returns two columns: the complement and the probability of the second class.
 Matrix<double> beside_its_complement(const Matrix<double>& second) {
   Matrix<double> p(second.rows(), 2, Content::unset);
   for (Index i = 0; i < p.rows(); ++i) {
@@ -32,7 +32,7 @@ Matrix<double> beside_its_complement(const Matrix<double>& second) {
   return p;
 }
 
-/// Rows that sum to 1; where every class is impossible, all are as likely.
+/// Normalises rows to sum 1; uniform if all probabilities are 0.
 void normalise(Matrix<double>& p) {
   for (Index i = 0; i < p.rows(); ++i) {
     double* row = p.view().row(i);
@@ -56,7 +56,7 @@ Matrix<double> logistic_probabilities(const Matrix<double>& decisions) {
 }
 
 Matrix<double> softmax_probabilities(const Matrix<double>& decisions) {
-  if (decisions.cols() < 1) fail(Code::usage, "there are no decisions to make probabilities of");
+  if (decisions.cols() < 1) fail(Code::usage, "there are no decisions to convert to probabilities");
   Matrix<double> p(decisions.rows(), decisions.cols());
   for (Index i = 0; i < p.rows(); ++i) {
     const double* g = decisions.view().row(i);
@@ -74,7 +74,8 @@ Matrix<double> class_probabilities(Machine machine, Scheme scheme, Index classes
     return scheme == Scheme::softmax ? softmax_probabilities(decisions) : logistic_probabilities(decisions);
   }
   if (calibration.empty()) {
-    fail(Code::usage, "this {} has no probabilities; fit a logistic machine, or a support vector machine with them",
+    fail(Code::usage,
+         "this {} has no probabilities; fit a logistic machine, or a support vector machine with calibration",
          to_string(machine));
   }
   if (decisions.cols() != output_count(scheme, classes) || std::ssize(calibration) != decisions.cols()) {
