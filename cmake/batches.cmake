@@ -1,10 +1,10 @@
-# Most of the time of a source goes to headers and to templates of the standard library, which a batch reads and compiles
+# Headers and templates of the standard library dominate the compile time of a source; a batch reads and compiles them
 # once.
-set(WIDELIMIT_LIBRARY_BATCH 12 CACHE STRING "Sources of the library that are compiled as one, with WIDELIMIT_UNITY; 1: each alone")
+set(WIDELIMIT_LIBRARY_BATCH 12 CACHE STRING "Library sources per compilation unit with WIDELIMIT_UNITY; 1: each alone")
 
-# batch_sources(TARGET SIZE [ALONE SOURCE...] [APART NAME SOURCE...]): compiles up to SIZE sources of TARGET as one, where
-# WIDELIMIT_UNITY is on. A batch has sources of one folder of the target only, so that a new file changes the batches of
-# its folder alone; those after APART form batches of their own, under that name.
+# batch_sources(TARGET SIZE [ALONE SOURCE...] [APART NAME SOURCE...]): compiles up to SIZE sources of TARGET as one unit if
+# WIDELIMIT_UNITY is on. A batch contains sources of one folder of the target only, so that a new file changes only the
+# batches of its folder. ALONE sources are compiled separately; APART sources form their own batches, named NAME.
 function(batch_sources target size)
   if(NOT WIDELIMIT_UNITY OR size LESS_EQUAL 1)
     return()
@@ -28,7 +28,7 @@ function(batch_sources target size)
     list(APPEND of_${name} ${source})
   endforeach()
   list(REMOVE_DUPLICATES names)
-  # Of one length, or one less.
+  # Batch sizes differ by at most one.
   foreach(name IN LISTS names)
     list(LENGTH of_${name} count)
     math(EXPR batches "(${count} + ${size} - 1) / ${size}")

@@ -1,13 +1,13 @@
-# libwidelimit_cuda.so, the plug-in for NVIDIA devices, where nvcc is found. Nothing links it: it is loaded when a user
-# asks for a device. The CUDA runtime is part of it; cuBLAS and cuSOLVER are loaded from the machine it runs on.
-set(WIDELIMIT_CUDA AUTO CACHE STRING "The plug-in for NVIDIA devices: ON, OFF, or AUTO where nvcc is found")
+# libwidelimit_cuda.so, the plug-in for NVIDIA devices, built if nvcc is found. Nothing links it: the library loads it when
+# a device is requested. It contains the CUDA runtime; cuBLAS and cuSOLVER are loaded from the system at run time.
+set(WIDELIMIT_CUDA AUTO CACHE STRING "Build the plug-in for NVIDIA devices: ON, OFF, or AUTO (if nvcc is found)")
 set_property(CACHE WIDELIMIT_CUDA PROPERTY STRINGS AUTO ON OFF)
 if(WIDELIMIT_SANITIZE OR (WIDELIMIT_CUDA STREQUAL "AUTO" AND NOT PROJECT_IS_TOP_LEVEL))
   return()
 endif()
 find_program(WIDELIMIT_NVCC nvcc PATHS /usr/local/cuda/bin)
 if(WIDELIMIT_CUDA STREQUAL "ON" AND NOT WIDELIMIT_NVCC)
-  message(FATAL_ERROR "WIDELIMIT_CUDA is ON, but nvcc is not found; name it in WIDELIMIT_NVCC")
+  message(FATAL_ERROR "WIDELIMIT_CUDA is ON, but nvcc was not found; set WIDELIMIT_NVCC to its path")
 elseif(NOT WIDELIMIT_CUDA OR NOT WIDELIMIT_NVCC)
   return()
 endif()
@@ -16,13 +16,13 @@ cmake_path(GET nvcc_path PARENT_PATH nvcc_folder)
 cmake_path(GET nvcc_folder PARENT_PATH cuda_root)
 find_library(WIDELIMIT_CUDART cudart_static REQUIRED HINTS ${cuda_root}/lib64 ${cuda_root}/lib)
 
-# nvcc is called by itself: CMake of Debian 12 knows no C++20 of it, and its tests of a language take as long as all of
-# the other configuration. Machine code for Ampere and Hopper; later devices compile the PTX of the latter.
+# nvcc is called directly: CMake of Debian 12 does not support C++20 for CUDA, and enabling the language takes as long as
+# the rest of the configuration. Machine code for Ampere and Hopper; later devices compile the PTX of the latter.
 set(nvcc_flags -std=c++20 -O3 --expt-relaxed-constexpr -ccbin ${CMAKE_CXX_COMPILER} -Xcompiler=-fPIC,-fvisibility=hidden
     -gencode=arch=compute_80,code=sm_80 -gencode=arch=compute_90,code=[sm_90,compute_90])
 file(GLOB_RECURSE kernels CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/widelimit/engine/cuda/*.cu)
-# Layers implement an interface of the library, whose headers include fmt: version 9 leaves constexpr out under nvcc unless
-# told, and g++ then refuses it. 554 is about a conversion that a concept forbids.
+# The layers implement an interface of the library whose headers include fmt: without this definition, fmt 9 omits
+# constexpr under nvcc, which g++ rejects. Diagnostic 554 concerns a conversion that a concept excludes.
 set(layer_flags -DFMT_USE_CONSTEXPR=1 -diag-suppress=554)
 set(objects)
 foreach(source IN LISTS kernels)

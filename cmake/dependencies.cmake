@@ -1,5 +1,5 @@
-# What the library stands on; the reason for each is in docs/dependencies.md. Installed beside the package's own
-# files too: a static library needs all of it again where it is linked.
+# Dependencies of the library; docs/dependencies.md gives the reason for each. Installed with the package files, since
+# linking a static library requires all of them again.
 find_package(fmt REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(OpenMP REQUIRED COMPONENTS CXX)
@@ -14,9 +14,9 @@ find_package(PkgConfig REQUIRED)
 pkg_check_modules(HDF5 REQUIRED IMPORTED_TARGET hdf5-serial)
 pkg_check_modules(HWY REQUIRED IMPORTED_TARGET libhwy)
 
-# The OpenMP build of OpenBLAS runs single-threaded inside our own parallel regions, which is what tiles need:
-# results then do not depend on the number of threads. It is named by path, since the generic name may point at
-# another build on the same machine. Nothing links it: it is loaded with the first product.
+# The OpenMP build of OpenBLAS runs single-threaded inside our own parallel regions, as tiles require: results then do
+# not depend on the number of threads. It is specified by path, since the generic name may refer to another build on the
+# same machine. Nothing links it: it is loaded with the first product.
 find_library(OPENBLAS_LIBRARY openblas REQUIRED
              PATH_SUFFIXES openblas-openmp ${CMAKE_LIBRARY_ARCHITECTURE}/openblas-openmp NO_CMAKE_ENVIRONMENT_PATH)
 find_path(OPENBLAS_INCLUDE cblas.h REQUIRED

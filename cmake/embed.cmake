@@ -1,5 +1,5 @@
-# embed_file(NAME PATH): a source file that defines `extern const unsigned char NAME[]` and `NAME_size` in
-# namespace widelimit::embedded; its path is left in the variable NAME.
+# embed_file(NAME PATH): generates a source file that defines `extern const unsigned char NAME[]` and `NAME_size` in
+# namespace widelimit::embedded; sets the variable NAME to its path.
 function(embed_file name path)
   set(output ${CMAKE_CURRENT_BINARY_DIR}/${name}.cpp)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${path})

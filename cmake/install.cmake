@@ -1,4 +1,4 @@
-# Install tree: public headers, library, the command line, and what find_package(widelimit) needs. A wheel takes none of it.
+# Install tree: public headers, library, command line, and the files for find_package(widelimit). Wheels contain none of it.
 if(SKBUILD)
   return()
 endif()
@@ -29,6 +29,6 @@ install(FILES ${PROJECT_BINARY_DIR}/widelimit-config.cmake ${PROJECT_BINARY_DIR}
 install(FILES ${PROJECT_SOURCE_DIR}/cmake/dependencies.cmake RENAME widelimit-dependencies.cmake
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/widelimit)
 
-# The build tree answers find_package as well; `make python` links what is there.
+# find_package also works with the build tree; `make python` links the library there.
 export(EXPORT widelimit NAMESPACE widelimit:: FILE widelimit-targets.cmake)
 configure_file(${PROJECT_SOURCE_DIR}/cmake/dependencies.cmake ${PROJECT_BINARY_DIR}/widelimit-dependencies.cmake COPYONLY)

@@ -1,5 +1,5 @@
-# public_headers(OUT): the front door and every header of the tree that it includes, directly or not, relative to the
-# root. These and no others are installed.
+# public_headers(OUT): sets OUT to the main header and every header of the tree that it includes, directly or indirectly,
+# relative to the root. Only these are installed.
 function(public_headers out)
   set(open widelimit/widelimit.hpp)
   set(known)

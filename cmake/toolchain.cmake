@@ -11,27 +11,27 @@ if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release)
 endif()
 
-# Paths relative to the tree, so that another checkout of the same sources finds what this one has compiled. The
-# sloppiness is what ccache asks for where headers are precompiled; the tree uses no time macros.
+# Paths are relative to the tree, so that other checkouts of the same sources share the ccache entries. ccache requires
+# this sloppiness for precompiled headers; the tree uses no time macros.
 find_program(CCACHE ccache)
 if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=true
       CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime ${CCACHE})
 endif()
 
-# clang counts sign conversions under -Wconversion, g++ does not; Index is signed on purpose.
+# clang includes sign conversions in -Wconversion, g++ does not; Index is signed on purpose.
 add_library(widelimit_warnings INTERFACE)
 target_compile_options(widelimit_warnings INTERFACE -Wall -Wextra -Wpedantic -Wconversion -Wno-sign-conversion
                        -Wno-missing-field-initializers -Werror)
-# Where several sources of a target are compiled as one, g++ takes them for headers and warns of their private types, and
-# a private name of one is nothing that a local name of another hides, which clang cannot tell apart. The sanitizers'
-# build compiles each source of the library alone, with both warnings.
+# In unity builds, g++ treats sources as headers and warns about their private types, and -Wshadow would report local
+# names that hide private names of other sources, which clang cannot distinguish. The sanitizer build compiles each
+# library source alone, with both warnings.
 set(batched $<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>)
 set(batched_warnings "$<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage;-Wshadow=local>")
 target_compile_options(widelimit_warnings INTERFACE "$<IF:${batched},${batched_warnings},-Wshadow>")
 
-# The undefined-behaviour sanitizer doubles the time of compilation, so that only the library has it, and tests and
-# command line are compiled without optimisation.
+# The undefined-behaviour sanitizer doubles compile time, so only the library uses it; tests and command line are compiled
+# without optimization.
 set(widelimit_door_level $<$<CONFIG:Release>:-O1>)
 set(widelimit_test_level $<$<CONFIG:Release>:-O1>)
 if(WIDELIMIT_SANITIZE)

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# attack.sh [OPTION...]: random attacks on what the built program and package promise; docs/reliability.md says what.
+# attack.sh [OPTION...]: random attacks on the guarantees of the built program and package, listed in docs/reliability.md.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export OMP_WAIT_POLICY=passive

@@ -1,13 +1,13 @@
-"""Keeps the documentation true: relative links in *.md resolve, cited files exist, and blocks that say so run.
+"""Checks the documentation: relative links in *.md resolve, cited files exist, and runnable blocks run.
 
 Comments and documents cite files of the tree, as docs/theory/kernels.md#recursion or widelimit/base/matrix.hpp; the
-file and the heading must exist. Comments of C++ may shorten the name of a source to its last parts. Files outside the
-tree, such as design documents, must not be cited. CHANGELOG.md may name files that are gone, and tests of scripts plant
-bad names.
+file and the heading must exist. C++ comments may shorten the path of a source to its last components. Files outside the
+tree, such as design documents, must not be cited. CHANGELOG.md may name deleted files, and tests of scripts contain
+invalid names on purpose.
 
-A fenced block with the info string `sh run` is a promise: with --run every such block is run by bash, in the root of
-the tree, stopping at the first command that fails. Blocks of one file share nothing but the tree. Prints the counts
-as "N passed, N failed, 0 skipped"; exits 1 where anything failed.
+With --run, bash runs every fenced block with the info string `sh run` in the root of the tree and stops at the first
+command that fails. The blocks of one file share only the tree. Prints the counts as "N passed, N failed, 0 skipped";
+exits with status 1 if anything failed.
 """
 
 import argparse
@@ -33,14 +33,14 @@ TIME_LIMIT = 900
 
 
 def tree():
-    """Names of all files of the tree, relative to its root."""
+    """Returns the names of all files of the tree, relative to its root."""
     command = ["git", "-C", str(ROOT), "ls-files", "--cached", "--others", "--exclude-standard", "-z"]
     listing = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     return sorted(name for name in listing.split("\0") if name and (ROOT / name).is_file())
 
 
 def split(text):
-    """(prose lines, fenced blocks), each with line numbers; a block is (line, info string, body)."""
+    """Returns (prose lines, fenced blocks), each with line numbers; a block is (line, info string, body)."""
     prose, blocks, fence = [], [], None
     for number, line in enumerate(text.splitlines(), start=1):
         match = FENCE.match(line)
@@ -57,7 +57,7 @@ def split(text):
 
 
 def anchor(heading):
-    """The name GitHub gives a heading."""
+    """Returns the anchor that GitHub generates for a heading."""
     kept = re.sub(r"[^\w\- ]", "", heading.strip().lower())
     return kept.replace(" ", "-")
 
@@ -87,9 +87,9 @@ def citing(name):
 
 
 def broken_citations(name, text, files, headings):
-    """(line, what) of every citation of a file or heading that is not there.
+    """Yields (line, message) for every citation of a missing file or heading.
 
-    `files`: names of the tree; `headings`: the anchors of a document by its name.
+    `files`: names of the tree; `headings(name)`: the anchors of a document.
     """
     for number, line in enumerate(text.splitlines(), start=1):
         for cited, fragment in CITED.findall(line):
@@ -106,7 +106,7 @@ def broken_citations(name, text, files, headings):
 
 
 def run_block(body):
-    """None where the block ran, else why it did not."""
+    """Runs a block; returns None, or the reason of its failure."""
     try:
         done = subprocess.run(
             ["bash", "-euo", "pipefail", "-c", body], cwd=ROOT, capture_output=True, text=True, timeout=TIME_LIMIT

@@ -1,13 +1,13 @@
-"""Rules of the tree that a compiler does not know. Prints each breach as file:line: what; exits 1 where there is one.
+"""Checks rules of the tree that a compiler cannot check. Prints each violation as file:line: message; exits with
+status 1 if there is one.
 
-- Includes go one way between the rooms: a room may include itself and what stands to its left in ROOMS.
+- A room may include itself and the rooms to its left in ROOMS.
 - The library includes nothing of app/, experiments/, bench/, tests/ or python/; experiments/ includes nothing of app/,
   bench/, tests/ or python/.
-- Headers of one engine, under widelimit/engine/<name>/, are for widelimit/engine/ alone; tests/ and bench/ may look
-  inside.
+- Only widelimit/engine/, tests/ and bench/ include headers of one engine, under widelimit/engine/<name>/.
 - Conditional compilation only under widelimit/engine/.
-- Messages of the library name no option of the command line; an Error carries a Remedy instead.
-- Nothing longer than MAX_LINES, no notes of unfinished work, no paths of one machine.
+- Messages of the library name no command-line option; an Error carries a Remedy instead.
+- No file longer than MAX_LINES, no notes of unfinished work, no paths of a developer's machine.
 """
 
 import argparse
@@ -18,10 +18,10 @@ from pathlib import Path
 
 ROOMS = ["base", "data", "network", "recipe", "engine", "finite", "kernel", "machine"]
 ROOMS += ["analysis", "certificate", "report"]
-# Folders that use the library and the experiments.
+# Folders on top of the library and the experiments.
 DOORS = {"app", "bench", "tests", "python"}
 MAX_LINES = 400
-# What an engine keeps to itself.
+# Private headers of one engine.
 ENGINES = tuple(f"widelimit/engine/{name}/" for name in ("cpu", "reference", "cuda", "mpi"))
 
 CPP = {".cpp", ".hpp", ".cu", ".cuh"}
@@ -37,41 +37,41 @@ MACHINE_PATH = re.compile(r"(?<![\w.$}/-])/(work|root|home|farm|Users)/")
 
 
 def room_of(path):
-    """The room of a source of the library or of a header's name, None for anything else."""
+    """Returns the room of a source or header of the library, None for other files."""
     parts = Path(path).parts
     return parts[1] if len(parts) > 2 and parts[0] == "widelimit" else None
 
 
 def check_include(path, header):
-    """What is wrong with `path` including `header`, or None."""
+    """Returns a message if `path` must not include `header`, else None."""
     here = room_of(path)
     there = room_of(header)
     if Path(path).parts[0] == "experiments" and header.split("/")[0] in DOORS:
-        return f"experiments/ includes {header}; it may include the library and itself"
+        return f"experiments/ includes {header}; it may include only the library and itself"
     if header.startswith(ENGINES) and here != "engine" and Path(path).parts[0] not in ("tests", "bench"):
-        return f"{header} belongs to one engine; work goes through widelimit/engine/engine.hpp"
+        return f"{header} is private to one engine; use widelimit/engine/engine.hpp"
     if here is None:
         return None
     if here not in ROOMS:
         return f"room '{here}' is not in the list of rooms"
     if header.split("/")[0] in DOORS | {"experiments"}:
-        return f"the library includes {header}, which stands outside it"
+        return f"the library includes {header}, which is outside the library"
     if there is None:
         return None
     if there not in ROOMS:
         return f"{header}: room '{there}' is not in the list of rooms"
     if ROOMS.index(there) > ROOMS.index(here):
-        return f"{here} includes {header}, but {there} stands to its right ({' '.join(ROOMS)})"
+        return f"{here} includes {header}, but {there} comes after it in the order {' '.join(ROOMS)}"
     return None
 
 
 def check_file(path, text):
-    """(line, what) of every breach in one file; `path` is relative to the root of the tree."""
+    """Returns (line, message) of every violation in one file; `path` is relative to the root of the tree."""
     breaches = []
     suffix = Path(path).suffix
     lines = text.splitlines()
     if suffix in LENGTH_LIMITED and len(lines) > MAX_LINES:
-        breaches.append((len(lines), f"{len(lines)} lines; more than {MAX_LINES} hold two ideas"))
+        breaches.append((len(lines), f"{len(lines)} lines; the limit is {MAX_LINES}"))
     for number, line in enumerate(lines, start=1):
         if suffix in CPP:
             include = INCLUDE.match(line)
@@ -86,7 +86,7 @@ def check_file(path, text):
         if UNFINISHED.search(line):
             breaches.append((number, "a note of unfinished work"))
         if MACHINE_PATH.search(line):
-            breaches.append((number, "a path of one machine"))
+            breaches.append((number, "a path of a developer's machine"))
     return breaches
 
 

@@ -1,8 +1,9 @@
-"""Sums JUnit files of GoogleTest, ctest and pytest: prints "N passed, N failed, N skipped", exits 1 where any failed.
+"""Sums JUnit files of GoogleTest, ctest and pytest: prints "N passed, N failed, N skipped"; exits with status 1 if any
+failed.
 
-A file that is missing or cannot be read counts as one failure: a runner that died has not passed. ctest runs programs
-of many tests, which write files of their own, NAME.xml beside ctest.xml; it adds what those do not say: a program
-without a file, or one that failed after its last test, as where a leak is found at its end.
+A missing or unreadable file counts as one failure, e.g. after a crash. ctest runs programs with many tests, which write
+their own files NAME.xml beside ctest.xml. An entry of ctest.xml counts only if it adds information: a program without a
+file, or one that failed after its last test, e.g. because of a leak.
 """
 
 import sys
@@ -19,13 +20,13 @@ def has_failed(case):
 
 
 def told_elsewhere(case, folder):
-    """Whether a program that ctest ran has written its own result file."""
+    """Whether the result of this ctest entry is contained in the program's own result file."""
     own = folder / f"{case.get('name')}.xml"
     return own.exists() and (not has_failed(case) or any(has_failed(test) for test in cases_of(own)))
 
 
 def count(path):
-    """(passed, failed, skipped) of one JUnit file."""
+    """Returns (passed, failed, skipped) of one JUnit file."""
     try:
         cases = cases_of(path)
         if path.name == "ctest.xml":

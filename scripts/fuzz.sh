@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# fuzz.sh [SECONDS [FORMAT...]]: builds the libFuzzer programs and runs each for SECONDS (default 10) from its seeds.
-# As many run at once as there are processors. Inputs that grow the coverage are kept under build/fuzz/corpus; a finding
-# stops the run and stays in build/fuzz/findings.
+# fuzz.sh [SECONDS [FORMAT...]]: builds the libFuzzer programs and runs each for SECONDS (default 10) from its seeds, one
+# per CPU core in parallel. Inputs that extend the coverage are kept in build/fuzz/corpus; a finding stops the run and is
+# kept in build/fuzz/findings.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -17,11 +17,11 @@ cmake --build --preset sanitize --target "${formats[@]/#/fuzz_}"
 
 mkdir -p build/fuzz/findings
 
-# One format; 255 makes xargs stop.
+# Fuzzes one format; status 255 makes xargs stop.
 fuzz() {
   local format=$1 seconds=$2 corpus=build/fuzz/corpus/$1 log=build/fuzz/$1.log
   mkdir -p "$corpus"
-  # Leaks inside libraries that stop half-way on damaged input are not ours to mend; memory growth is still limited.
+  # Leaks inside libraries that abort on damaged input are outside our control; memory growth is still limited.
   if ! ASAN_OPTIONS=detect_leaks=0 build/sanitize/bin/"fuzz_$format" -max_total_time="$seconds" -timeout=10 \
     -rss_limit_mb=2048 -max_len=16384 -detect_leaks=0 -print_final_stats=1 \
     -artifact_prefix=build/fuzz/findings/"$format"- "$corpus" tests/fuzz/seeds/"$format" >"$log" 2>&1; then
@@ -29,7 +29,7 @@ fuzz() {
     echo "fuzz: $format found something; the input is in build/fuzz/findings" >&2
     return 255
   fi
-  rm -f build/fuzz/findings/"$format"-*  # left by children that were tried and died, as the HDF5 reader's may
+  rm -f build/fuzz/findings/"$format"-*  # left by failed child processes, e.g. of the HDF5 reader
   printf 'fuzz: %-8s %10s inputs, coverage %s\n' "$format" \
     "$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")" \
     "$(sed -n 's/.*cov: \([0-9]*\).*/\1/p' "$log" | tail -1)"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# gpu_bundle.sh BUILD OUT: one archive with program, plug-in, GPU tests and benchmark of a build tree, and the libraries
-# they need but for glibc, libstdc++ and those of CUDA. It is unpacked on any machine with an NVIDIA driver and the CUDA
-# libraries, and run without root: ./run.sh doctor, tests, sanitize, bench.
+# gpu_bundle.sh BUILD OUT: packs the program, plug-in, GPU tests and benchmark of a build tree with the libraries that
+# they need, except glibc, libstdc++ and CUDA. The archive runs without root on any machine with an NVIDIA driver and the
+# CUDA libraries: ./run.sh doctor, tests, sanitize, bench.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 build=$1
@@ -19,7 +19,7 @@ cp bench/peers/conversation.py bench/peers/torch_empirical_ntk.py "$bundle/peers
 
 openblas=$(strings "$build/bin/widelimit" | sed -n '/openblas.*\/libopenblas.so.0$/p' | sort -u)
 cp -L "$openblas" "$bundle/lib/libopenblas.so.0"
-# ICU, for the XML of one archive format, is larger than all the rest: libxml2 is replaced by its names.
+# ICU, used only for the XML of one archive format, is larger than everything else: a stub replaces libxml2.
 libraries=$(ldd "$build/bin/widelimit" "$build/bin/cuda_tests" "$build/bin/bench_cuda" "$openblas" | awk '$3 ~ /^\// {print $3}' | sort -u)
 for library in $libraries; do
   case $(basename "$library") in
@@ -38,7 +38,7 @@ cc -shared -fPIC -w -Wl,-soname,libxml2.so.2 -Wl,--version-script="$folder/xml.m
 cat >"$bundle/run.sh" <<'RUN'
 #!/usr/bin/env bash
 # run.sh doctor | tests [gtest options] | sanitize TOOL [gtest options] | bench [options of bench_cuda] | any other
-# words of widelimit. TOOL is memcheck, racecheck or initcheck of NVIDIA's compute-sanitizer.
+# arguments of widelimit. TOOL is memcheck, racecheck or initcheck of NVIDIA's compute-sanitizer.
 here=$(cd "$(dirname "$0")" && pwd)
 export LD_LIBRARY_PATH=$here/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} WIDELIMIT_GOLDEN=$here/golden
 case ${1:-doctor} in

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Every check that needs no run of the program. All of them report before it fails.
+# Runs every static check; fails after all of them have reported.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
@@ -20,7 +20,7 @@ format() {
     xargs -0 -r clang-format --dry-run -Werror
 }
 
-# With clang's warnings.
+# Includes the warnings of clang.
 tidy() {
   cmake --preset tidy --log-level=WARNING >/dev/null && .venv/bin/python scripts/tidy.py
 }

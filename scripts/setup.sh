@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs what a bare Debian 12 lacks: Debian packages through apt, Python packages in .venv.
-# Both halves leave a stamp of what they were asked for, so that a second run costs nothing.
+# Installs what a plain Debian 12 lacks: Debian packages through apt, Python packages in .venv.
+# Both steps store a stamp of the request, so that a second run does nothing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -47,7 +47,7 @@ if ! cmp -s scripts/packages.txt "$stamps/debian"; then
   cp scripts/packages.txt "$stamps/debian"
 fi
 
-# The stamp lies in .venv, so that deleting either forgets it.
+# The stamp is inside .venv, so that it is deleted with it.
 if ! cmp -s scripts/requirements.txt .venv/stamp; then
   echo "setup: installing Python packages in .venv"
   [ -x .venv/bin/pip ] || python3 -m venv --clear .venv

@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
-# The peers that benchmarks run beside us, in an environment of their own: neural-tangents needs an older jax, and
-# that an older NumPy, than our tests use. PyTorch (three gigabytes, most of them CUDA's libraries, which it wants
-# without a GPU too) is asked for by itself, so that the others do not miss where it cannot be had. A stamp of each
-# request makes a second run cost nothing.
+# Installs the peers of the benchmarks in a separate environment: neural-tangents needs an older jax, and that an older
+# NumPy, than our tests use. PyTorch (three gigabytes, mostly CUDA libraries, which it needs even without a GPU) is
+# installed separately, so that a failure does not affect the others. A stamp of each request makes a second run a no-op.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

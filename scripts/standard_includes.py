@@ -1,8 +1,8 @@
-"""Sources that use a name of the standard library without its header. Prints each as file:line: what; exits 1 where
-there is one.
+"""Finds sources that use a name of the standard library without its header. Prints each as file:line: message; exits
+with status 1 if there is one.
 
-Precompiled headers and neighbours in a batch hide a forgotten include from the compiler. A source may take a header
-from any header of the tree that it includes.
+Precompiled headers and other sources of a batch hide a missing include from the compiler. A source may obtain a header
+through any header of the tree that it includes.
 """
 
 import argparse
@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 FOLDERS = ("widelimit", "experiments", "app")
-# Headers that the standard lets one rely on, and what is looked for in them.
+# Checked headers and their names.
 NAMES = {
     "algorithm": "sort stable_sort max_element min_element clamp fill_n copy_n transform any_of all_of none_of find_if "
     "count_if nth_element lower_bound upper_bound unique reverse rotate partial_sort is_sorted binary_search",
@@ -48,7 +48,7 @@ NAMES = {
     "vector": "vector",
 }
 HEADER_OF = {name: header for header, names in NAMES.items() for name in names.split()}
-# What brings another header with it.
+# Headers that another header provides.
 BRING = {"string": {"sstream", "filesystem", "fstream"}, "string_view": {"string", "sstream", "filesystem", "fstream"}}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]', re.MULTILINE)
@@ -57,7 +57,7 @@ NO_CODE = re.compile(r'//[^\n]*|"(?:[^"\\\n]|\\.)*"')
 
 
 def reached(path, direct):
-    """Every header that `path` includes, directly or through the files of `direct`."""
+    """Returns every header that `path` includes, directly or through the files of `direct`."""
     seen, left, headers = set(), [path], set()
     while left:
         here = left.pop()
@@ -74,7 +74,7 @@ def reached(path, direct):
 
 
 def forgotten(path, text, headers):
-    """(line, what) of the first use of each header that is not among `headers`."""
+    """Returns (line, message) of the first use of each header that is not among `headers`."""
     missing = {}
     for number, line in enumerate(text.splitlines(), start=1):
         for name in STANDARD_NAME.findall(NO_CODE.sub("", line)):

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # test.sh PRESET: builds that preset and runs its tests; for `release` also those of the Python package and of the
-# tree's own scripts. The last line counts them all: "N passed, N failed, N skipped".
+# scripts. The last line is the total: "N passed, N failed, N skipped".
 set -uo pipefail
 cd "$(dirname "$0")/.."
 export WIDELIMIT_DATA=${WIDELIMIT_DATA:-$(realpath -m ../shared/data)}
@@ -13,11 +13,11 @@ cmake --preset "$preset" --log-level=WARNING >/dev/null &&
 mkdir -p "$results"
 
 status=0
-# As many programs run at once as there are processors, each with threads of its own: those that wait must not spin, or
-# they take the processors from those that work.
+# One program per CPU core runs at a time, each with its own threads: waiting threads must not spin, or they slow down
+# the working ones.
 export OMP_WAIT_POLICY=passive
-# Sanitizers stop at the first finding. OpenBLAS and OpenMP keep their thread pools until the end, which are reachable
-# and so no leaks.
+# Sanitizers stop at the first finding. OpenBLAS and OpenMP keep their thread pools until the end; these are reachable
+# and therefore not leaks.
 export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_stack_use_after_return=1:strict_string_checks=1}
 export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1:halt_on_error=1}
 ctest --test-dir "build/$preset" -j "$(nproc)" --output-on-failure --progress --no-tests=error \

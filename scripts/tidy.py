@@ -1,13 +1,13 @@
-"""clang-tidy on every C++ source of the tree, by the commands of the preset `tidy`, which is configured, not built. The
-tree from nothing takes minutes, a change seconds.
+"""Runs clang-tidy on every C++ source of the tree, with the commands of the preset `tidy`, which is configured but not
+built. A full run takes minutes, a run after a change seconds.
 
-Sources are read in the batches in which they are compiled (cmake/batches.cmake), without precompiled headers: most of
-their time would go to headers. What a neighbour in a batch hides, the sanitizers' build finds, which compiles the
-library source by source, and standard_includes.py, which knows the headers of the standard library.
+Sources are checked in the batches in which they are compiled (cmake/batches.cmake), without precompiled headers, since
+headers dominate the time. A batch can hide errors of single sources; the sanitizer build, which compiles the library
+source by source, and standard_includes.py, which checks standard headers, find them.
 
-A clean answer is kept under a checksum of all that it depends on: the sources, the headers of the tree that they
-include, the settings of clang-tidy, its version and the command. Answers lie in the cache folder of the user, so that
-another checkout of the same sources finds them.
+Clean results are cached under a checksum of everything they depend on: the sources, the headers of the tree that they
+include, the settings and version of clang-tidy, and the command. The cache is in the user's cache folder, so that
+other checkouts of the same sources share it.
 """
 
 import argparse
@@ -25,21 +25,21 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDERS = ("widelimit", "experiments", "app", "bench", "python/bindings", "tests")
-# A newer clang finds deprecated functions inside the stable_sort of libstdc++ 12; both compilers of the builds look for
-# them in the tree.
+# clang reports deprecated functions inside the stable_sort of libstdc++ 12; both compilers of the builds already check
+# the tree for them.
 OPTIONS = ["--quiet", "--extra-arg=-Wno-deprecated-declarations"]
-# omp.h comes with a compiler, not with clang-tidy: that of g++, after all other headers.
+# omp.h belongs to the compiler, not to clang-tidy: use the one of g++, searched after all other headers.
 COMPILER_HEADERS = subprocess.run(["c++", "-print-file-name=include"], capture_output=True, text=True).stdout.strip()
 OPTIONS += ["--extra-arg=-idirafter", f"--extra-arg={COMPILER_HEADERS}"]
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 KEPT_DAYS = 30
-# The one that is installed beside this Python, where there is one.
+# Prefers the clang-tidy installed beside this Python.
 CLANG_TIDY = next(map(str, Path(sys.executable).parent.glob("clang-tidy")), "clang-tidy")
 
 
 @dataclass
 class Unit:
-    """What one run of clang-tidy reads: a source, or several as one."""
+    """Input of one run of clang-tidy: a source, or a batch of sources."""
 
     sources: list[Path]
     file: Path
@@ -48,14 +48,14 @@ class Unit:
 
 @cache
 def included(path, root):
-    """The files of the tree that `path` names in its includes: from the root, or beside it."""
+    """Returns the files of the tree that `path` includes, relative to the root or to its folder."""
     names = INCLUDE.findall(path.read_text(encoding="utf-8"))
     places = [next((p for p in (root / name, path.parent / name) if p.is_file()), None) for name in names]
     return [place.resolve() for place in places if place is not None]
 
 
 def made_from(sources, root):
-    """`sources` and every file of the tree that they include, directly or not."""
+    """Returns `sources` and every file of the tree that they include, directly or indirectly."""
     known, left = set(sources), list(sources)
     while left:
         new = set(included(left.pop(), root)) - known
@@ -65,7 +65,7 @@ def made_from(sources, root):
 
 
 def key_of(unit, root, version):
-    """Checksum of everything that an answer depends on; the same in every checkout."""
+    """Returns a checksum of everything that a result depends on; identical in every checkout."""
     settings = {parent / ".clang-tidy" for source in unit.sources for parent in source.parents}
     key = hashlib.sha256(f"{version}\n{OPTIONS}\n{unit.command.replace(str(root), '')}\n".encode())
     known = [path for path in sorted(settings) if path.is_relative_to(root) and path.is_file()]
@@ -76,7 +76,7 @@ def key_of(unit, root, version):
 
 
 def units_of(entries, root, build):
-    """The units of a compilation database: sources of the tree, and batches of them, which lie in its build folder."""
+    """Returns the units of a compilation database: sources of the tree, and batches of them in its build folder."""
     units = []
     for entry in entries:
         file = Path(entry["file"])
@@ -95,7 +95,7 @@ def forget_old(answers):
 
 
 def findings_of(unit, build, root):
-    """What clang-tidy says of a unit; nothing where it is clean."""
+    """Returns the output of clang-tidy for a unit, empty if it is clean."""
     settings = root / ".clang-tidy"
     command = [CLANG_TIDY, "-p", str(build), *OPTIONS]
     if len(unit.sources) > 1:
@@ -107,11 +107,11 @@ def findings_of(unit, build, root):
 
 
 def main():
-    """The exit status. Reads every unit whose answer is not known, and prints what it finds as it goes."""
+    """Checks every unit without a cached result, prints findings as they occur, and returns the exit status."""
     caches = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--root", type=Path, default=ROOT)
-    parser.add_argument("--answers", type=Path, default=caches / "widelimit-tidy", help="folder of clean answers")
+    parser.add_argument("--answers", type=Path, default=caches / "widelimit-tidy", help="cache folder of clean results")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     arguments = parser.parse_args()
     root = arguments.root.resolve()

@@ -2,12 +2,12 @@
 """Bounds the error of the double polynomials of widelimit/engine/cpu/vector/arccos_polynomials.hpp.
 
 With t = 1 - rho on [0, 1], P(t) = arccos(rho)/sqrt(t) and Q(t) = (sqrt(1 - rho^2) - rho*arccos(rho))/t^1.5 have power
-series with coefficients sqrt(2)*C(2k,k)/(8^k (2k+1)) and that/(k + 3/2), all positive and falling by more than a half.
-The difference of a polynomial and a cut series is written in Chebyshev polynomials of [0, 1], which are at most 1: the
-sum of the absolute values of its coefficients, in exact fractions, plus what was cut off, bounds the error everywhere.
-Certificates rest on this number (docs/theory/certificates-proof.md).
+series with coefficients sqrt(2)*C(2k,k)/(8^k (2k+1)) and that/(k + 3/2), all positive and decreasing by more than a
+factor of 2. The difference of a polynomial and a truncated series is expanded in Chebyshev polynomials of [0, 1], which
+are bounded by 1: the sum of the absolute values of its coefficients, in exact fractions, plus the truncation error,
+bounds the error everywhere. Certificates rely on this number (docs/theory/certificates-proof.md).
 
-usage: arccos_bound.py        (fails where a bound exceeds 1e-15)
+usage: arccos_bound.py        (fails if a bound exceeds 1e-15)
 """
 import pathlib
 import re
@@ -44,7 +44,7 @@ def main():
     for name, series in (("p", p), ("q", q)):
         ours = coefficients(name)
         difference = [(ours[k] if k < len(ours) else 0) - c for k, c in enumerate(series)]
-        least = series[0]  # of the function, at t = 0
+        least = series[0]  # minimum of the function, at t = 0
         error = float((chebyshev_sum(difference) + series[-1] + Fraction(1, 10**40)) / least)
         rounding = float(sum((2 * k + 1) * abs(c) for k, c in enumerate(ours)) / least)
         print(f"{name}: relative error at most {error:.2e}; Horner's rule adds at most {rounding:.2f} units")

@@ -1,8 +1,8 @@
 """Kernels of nearly parallel and nearly opposite inputs to 50 digits: writes tests/golden/near_parallel.json.
 
-The recursion of covariances by its formulas, with digits enough that 1 - rho = 1e-33 has lost 40 of them after two
-layers and 50 are left. tanh, sigmoid, swish and softplus are mixtures as in quadrature_values.py, all of whose terms
-are kept: the kernel is that of a function within 1e-31 of them.
+Evaluates the recursion of covariances by its closed forms with 100 digits: for 1 - rho = 1e-33, two layers lose 40 of
+them and more than 50 remain. tanh, sigmoid, swish and softplus are mixtures as in quadrature_values.py, with all terms:
+the result is the kernel of a function within 1e-31 of them.
 
     .venv/bin/python tools/near_parallel_values.py tests/golden/near_parallel.json
 """
@@ -35,7 +35,7 @@ MIXTURES = ("tanh", "sigmoid", "swish", "softplus")
 
 
 def angle(q1, q2, c):
-    """arccos of the correlation, which rounding may have left beyond 1."""
+    """arccos of the correlation, clamped because of rounding."""
     return acos(max(mpf(-1), min(mpf(1), c / sqrt(q1 * q2))))
 
 
@@ -56,7 +56,7 @@ def gelu(q1, q2, c):
 
 
 def moment(i, j, q1, q2, c):
-    """E[u^i v^j]: sums over the number k of factors c."""
+    """E[u^i v^j], a sum over the number k of factors c."""
     total = mpf(0)
     for k in range(min(i, j) + 1):
         if (i - k) % 2 == 0 and (j - k) % 2 == 0:
@@ -149,14 +149,14 @@ class State:
 
 
 def networks(phi):
-    """Text and recursion of each network of an activation."""
+    """Yields text and recursion of the networks of an activation."""
     name = PARTS.get(phi, phi)
     yield f"dense {name} dense", lambda s: s.dense().activation(phi).dense()
     yield (
         f"dense(b_std=0.3) {name} dense(b_std=0.5) {name} dense",
         lambda s: s.dense(0.3).activation(phi).dense(0.5).activation(phi).dense(),
     )
-    yield (  # the fourth root of 1 - rho behind phi is an entry
+    yield (  # the output depends on the fourth root of 1 - rho after phi
         f"dense(b_std=0.3) {name} dense sign dense sign dense",
         lambda s: s.dense(0.3).activation(phi).dense().activation("sign").dense().activation("sign").dense(),
     )
@@ -169,7 +169,7 @@ def networks(phi):
 
 
 def steps():
-    """What stands between activations."""
+    """Yields networks that test the steps between activations."""
     yield (
         "dense sign dense sign dense",
         lambda s: s.dense().activation("sign").dense().activation("sign").dense(),
@@ -187,7 +187,7 @@ def steps():
 
 
 class ImageState:
-    """Covariances and tangents of all pairs of positions of the images 11, 12, 22, as {(p, q): value}."""
+    """Covariances and tangents of all pairs of positions for the image pairs 11, 12, 22, as {(p, q): value}."""
 
     def __init__(self, sigma, theta):
         self.sigma, self.theta = sigma, theta
@@ -202,7 +202,7 @@ class ImageState:
         return ImageState(sigma, [dict.fromkeys(s, mpf(0)) for s in sigma])
 
     def conv(self, b_std=0.0):
-        """3 x 3, zeros beyond the border."""
+        """3 x 3 with zero padding."""
 
         def moved(p, row, col):
             row, col = row + p // GRID[1], col + p % GRID[1]
@@ -262,7 +262,7 @@ def image_networks():
 
 
 def image_pairs():
-    """Images of 3 x 2 positions and 2 channels, equal or opposite but for one ulp, 1e-10 or 1e-4 at one position."""
+    """Images of 3 x 2 positions and 2 channels, equal or opposite except for one ulp, 1e-10 or 1e-4 at one position."""
     x = [0.5 + 0.37 * ((7 * k) % 12) * (-1) ** k for k in range(12)]
     near = [[math.nextafter(v, 9) if k == 5 else v for k, v in enumerate(x)]]
     near += [[v * (1 + d) if k == 4 else v for k, v in enumerate(x)] for d in (1e-10, 1e-4)]
@@ -272,7 +272,7 @@ def image_pairs():
 
 
 def pairs():
-    """Inputs that are equal, or opposite, but for one ulp, 1e-12, 1e-10, 1e-8 or 4e-4; and a rounded multiple."""
+    """Inputs that are equal or opposite except for one ulp, 1e-12, 1e-10, 1e-8 or 4e-4; and a rounded multiple."""
     x = [0.625, -1.1, 0.83]
     near = [[x[0], math.nextafter(x[1], 2), x[2]]]
     near += [[x[0] * (1 + d), x[1], x[2] * (1 - 0.3 * d)] for d in (1e-12, 1e-10, 1e-8, 4e-4)]
@@ -287,7 +287,7 @@ SIZED = ("erf", "gelu", "sin", "cos", "gaussian", "tanh", "sigmoid", "softplus")
 
 
 def sized_networks():
-    """The first and the third network of functions that large inputs saturate and small ones hardly move."""
+    """The first and the third network for functions that saturate for large inputs and hardly vary for small ones."""
     for phi in SIZED:
         one, _, three, _ = networks(phi)
         yield from (one, three)
@@ -306,7 +306,7 @@ def start(x1, x2):
 
 
 def check_definition():
-    """One dual of each closed form against its integral."""
+    """Checks one dual of each kind of closed form against its integral."""
     functions = {
         "erf": erf,
         "gelu": lambda x: x * (1 + erf(x / sqrt(mpf(2)))) / 2,
@@ -328,7 +328,7 @@ def check_definition():
 
 
 def table(recursions, inputs, begin):
-    """Kernels of every network on every pair, as the text of a JSON object."""
+    """Returns the kernels of every network on every pair as the text of a JSON object."""
     lines = []
     for text, recursion in recursions:
         rows = []

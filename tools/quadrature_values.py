@@ -2,8 +2,8 @@
 
 The logistic function is a mixture of normal distributions, 1/(1+e^-x) = sum_j w_j Phi(x/s_j), by the trapezoidal rule
 in log s on the density of twice Kolmogorov's distribution (docs/theory/duals.md). 70 terms agree with it to 32 digits
-at every x, which is checked here first. Every term has a dual in closed form, so a dual is a double sum, whatever the
-variances and the correlation. One dual is also integrated by its definition.
+for every x, which is checked first. Every term has a dual in closed form, so a dual is a double sum for all variances
+and correlations. One dual of each function is also integrated by its definition.
 
     .venv/bin/python tools/quadrature_values.py tests/golden/quadrature.json
 """
@@ -63,7 +63,7 @@ def check_mixture():
 
 @functools.cache
 def dual(phi, q1, q2, c, negligible="1e-33"):
-    """E[phi phi] and E[phi' phi'] at variances q1, q2 and covariance c, without terms of negligible weight."""
+    """E[phi phi] and E[phi' phi'] for variances q1, q2 and covariance c, without terms of negligible weight."""
     scale = mpf(1) / 2 if phi == "tanh" else mpf(1)
     value = slope = mpf(0)
     for s1, w1 in TERMS:
@@ -103,7 +103,7 @@ def dual(phi, q1, q2, c, negligible="1e-33"):
 
 
 def check_definition():
-    """One dual of each function against its definition."""
+    """Checks one dual of each function against its definition."""
     q1, q2, c = mpf(2), mpf(1), mpf(1)
     rho = c / sqrt(q1 * q2)
     ends = [-10, -3, 0, 3, 10]
@@ -123,7 +123,7 @@ def check_definition():
 
 
 def kernels(phi, depth, w_std, b_std, x1, x2):
-    """nngp and ntk of fc:depth, entries 11, 12, 22."""
+    """NNGP and NTK of fc:depth, entries 11, 12, 22."""
     w2, b2 = mpf(w_std) ** 2, mpf(b_std) ** 2
     a, b = [mpf(v) for v in x1], [mpf(v) for v in x2]
     dots = [sum(u * v for u, v in zip(s, t, strict=True)) / len(a) for s, t in ((a, a), (a, b), (b, b))]
@@ -138,7 +138,7 @@ def kernels(phi, depth, w_std, b_std, x1, x2):
 
 
 def pair(norm1, norm2, apart, positive):
-    """Two inputs of these norms per coordinate with correlation near ±(1 - apart)."""
+    """Two inputs with these norms per coordinate and correlation near ±(1 - apart)."""
     angle = 2 * mp.asin(sqrt(mpf(apart) / 2))
     turned = (mp.cos(angle), mp.sin(angle))
     sign = 1 if positive else -1

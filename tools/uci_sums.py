@@ -2,7 +2,7 @@
 
     python tools/uci_sums.py ARCHIVE > widelimit/data/fetch/uci_tables.cpp
 
-ARCHIVE is a tar file of the tables, NAME.csv each, as they are in data/ of github.com/gditzler/UA-ECE-523-Sp2018.
+ARCHIVE is a tar file of the tables, one NAME.csv each, from data/ of github.com/gditzler/UA-ECE-523-Sp2018.
 """
 
 import hashlib

@@ -1,4 +1,4 @@
-"""Citations of files that are not there are found, and good ones are left alone."""
+"""Citations of missing files are found; valid ones are accepted."""
 
 import sys
 from pathlib import Path

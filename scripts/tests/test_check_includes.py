@@ -1,4 +1,4 @@
-"""The tree rules find what is planted, and leave alone what is allowed."""
+"""The tree rules find violations and accept what is allowed."""
 
 import importlib.util
 import subprocess

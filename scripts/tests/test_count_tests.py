@@ -1,4 +1,4 @@
-"""What a run's last line counts, for runs that ended in every way."""
+"""The total of count_tests.py for passing, failing and crashed runs."""
 
 import sys
 from pathlib import Path

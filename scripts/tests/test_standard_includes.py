@@ -1,4 +1,4 @@
-"""A header that a source forgot is found, one that it has from a header of the tree is not missed."""
+"""A missing header is found; one provided by a header of the tree is accepted."""
 
 import subprocess
 import sys

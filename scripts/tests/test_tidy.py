@@ -1,4 +1,4 @@
-"""Sources are checked in batches, or alone: a finding in any is found, and an answer is kept while nothing it read
+"""Sources are checked in batches or alone: findings in any are reported, and a result is cached until one of its inputs
 changes."""
 
 import json
@@ -13,7 +13,7 @@ SCRIPTS = Path(__file__).parent.parent
 
 @pytest.fixture
 def tree(tmp_path):
-    """A tree of two sources, of which the second includes a header that includes another."""
+    """A tree with two sources; the second includes a header that includes another."""
     room = tmp_path / "bench"
     room.mkdir()
     (room / "a.hpp").write_text("#pragma once\n")
@@ -44,7 +44,7 @@ def tidy(tree):
 def test_clean_answers_are_kept_until_something_they_read_changes(tree):
     assert tidy(tree) == (0, "tidy: 2 sources, 2 read, 0 with findings\n")
     assert tidy(tree) == (0, "tidy: 2 sources, 0 read, 0 with findings\n")
-    # Two includes away from one of them.
+    # The changed header is included indirectly by one of the sources.
     (tree / "bench" / "a.hpp").write_text("#pragma once\nint more();\n")
     assert tidy(tree) == (0, "tidy: 2 sources, 1 read, 0 with findings\n")
     (tree / "bench" / ".clang-tidy").write_text("Checks: 'modernize-use-override'\n")
@@ -68,7 +68,7 @@ def test_what_a_neighbour_would_hide_is_found_every_time(tree, text, finding):
 
 
 def test_a_batch_is_read_as_it_is_compiled(tree):
-    """A finding in any source of a batch is found, and a change of one reads all of them again."""
+    """A finding in any source of a batch is reported, and a change of one source rechecks the whole batch."""
     folder = tree / "tests" / "room"
     folder.mkdir(parents=True)
     for i in range(2):

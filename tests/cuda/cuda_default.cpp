@@ -8,8 +8,8 @@
 
 namespace widelimit {
 
-/// Instead of the library's own: every test that names no engine runs on the first NVIDIA device, or on the engine that
-/// WIDELIMIT_TEST_ENGINE names ("emulated": all of the CUDA engine but the device).
+/// Replaces the library's default: every test that names no engine runs on the first NVIDIA device, or on the engine
+/// named by WIDELIMIT_TEST_ENGINE ("emulated": the CUDA engine on an emulated device).
 const Engine& all_processors() {
   const char* named = std::getenv("WIDELIMIT_TEST_ENGINE");
   static const std::unique_ptr<Engine> engine = test::engine_named(named != nullptr ? named : "cuda:0");
@@ -36,9 +36,8 @@ TEST(Cuda, DeviceIsThere) {
 
 int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
-  // Tests of other engines have their own program; ranges on the host are the processor's. `Soundness` asks the
-  // processor a million times, `SoundnessOn` a device as often as it needs. A filter that leaves tests out says so
-  // itself.
+  // Tests of other engines have their own program; ranges on the host belong to the CPU. `Soundness` calls the CPU a
+  // million times, so it is excluded; `SoundnessOn` runs on the device. A filter with exclusions is left unchanged.
   if (const std::string asked = GTEST_FLAG_GET(filter); asked.find('-') == std::string::npos) {
     GTEST_FLAG_SET(filter, asked +
                                "-*cpu*:*reference*:*opaque*:*emulated*:Planes*:GraphDigits*:GraphThreads*:GraphLimit*:"

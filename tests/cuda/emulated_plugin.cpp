@@ -6,8 +6,8 @@
 #include <cstdlib>
 #include <string>
 
-/// A plug-in libwidelimit_cuda.so whose only device is the processor, for programs and the Python module where there is
-/// no GPU. Its memory is WIDELIMIT_EMULATED_MEMORY, as "64MiB".
+/// A plug-in libwidelimit_cuda.so whose only device is emulated on the CPU, to test programs and the Python module
+/// without a GPU. WIDELIMIT_EMULATED_MEMORY sets its memory, e.g. "64MiB".
 namespace {
 
 std::size_t memory() {

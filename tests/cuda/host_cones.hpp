@@ -6,7 +6,7 @@
 
 namespace widelimit::test {
 
-/// Sums of certificates on the host: the same entries and the same trees as on a device.
+/// Sums of certificates on the host, with the same entries and the same binary trees as on a device.
 [[nodiscard]] std::unique_ptr<cuda::ConeDevice> make_host_cones();
 
 }  // namespace widelimit::test

@@ -46,7 +46,7 @@ double half_distance(const double* x, const double* y, Index d, double sign) {
   return sum / 2;
 }
 
-/// S_l of a pair of rows of digits.
+/// Returns S_l of a pair of digit rows.
 std::int32_t digit_sum(const DenseSide& rows, Index i, const DenseSide& cols, Index j, Index l) {
   const Index features = cuda::padded_count(rows.dimension);
   const Index stride = cuda::digit_columns(rows.dimension);
@@ -56,7 +56,7 @@ std::int32_t digit_sum(const DenseSide& rows, Index i, const DenseSide& cols, In
   return std::inner_product(x, x + span.count * features, y, std::int32_t{0});
 }
 
-/// The product of two unit rows as a tile asks for it, and t below which it is computed anew.
+/// The product of two unit rows as the tile requires it, and the threshold for t below which it is recomputed.
 struct PairProduct {
   double value;
   double near_one;
@@ -77,7 +77,7 @@ PairProduct product_of(const DenseTile& tile, Index i, Index j) {
   return {cuda::digit_product(sum(0), sum(1), sum(2), last ? sum(3) : 0, units), cuda::digits_near_one};
 }
 
-/// A tile pair by pair, through the functions that the device runs.
+/// Computes a tile pair by pair with the functions that the device runs.
 template <typename T, int C, int D>
 void run_tile(const DenseTile& tile, int first_channel, DenseOverflow& overflow) {
   const auto unit = [&](const DenseSide& side, Index i) { return side.unit + (side.first + i) * side.dimension; };
@@ -237,7 +237,7 @@ class HostDevice final : public cuda::Device {
     cpu_.multiply_precisely(matrix(k), view<double>(v), view<double>(out), nullptr);
   }
   void multiply_triangle(Triangle triangle, Transpose op, const Array& t, const Array& b) override {
-    if (triangle != Triangle::lower) fail(Code::usage, "only lower triangles are multiplied");
+    if (triangle != Triangle::lower) fail(Code::usage, "only lower triangles are supported");
     cpu_.multiply_lower(op, matrix(t), view<double>(b));
   }
   void solve_triangle(Triangle triangle, Transpose op, const Array& t, const Array& b) override {
@@ -255,7 +255,7 @@ class HostDevice final : public cuda::Device {
     if (failed == 0) after(a.rows);
     return failed;
   }
-  /// The signs of its eigenvalues serve as those of the pivots.
+  /// Returns pivots with the signs of the eigenvalues.
   void ldl(const Array& a, double* diagonal, int* pivots) override {
     const Inertia inertia = cpu_.inertia(cpu_.copy_of(matrix(a), Precision::f64));
     std::fill_n(pivots, a.rows, 1);
@@ -269,7 +269,7 @@ class HostDevice final : public cuda::Device {
     EngineMatrix target = matrix(a);
     cpu_.copy(vectors, target);
   }
-  /// All at once, with the first block.
+  /// Computes all columns with the first block.
   [[nodiscard]] Index pivoted_block(const Array& a, Index begin, Index end, double least, Index* order,
                                     double* /*scratch*/) override {
     if (begin == 0) {

@@ -39,7 +39,7 @@ class HostMachine {
     if (bytes > 0) std::memcpy(to, from, bytes);
   }
   static void clear(void* to, std::size_t bytes) { std::memset(to, 0, bytes); }
-  /// Emulated devices serve one thread.
+  /// Empty, since an emulated device is used by one thread only.
   struct Turn {};
   [[nodiscard]] static Turn turn() { return {}; }
   [[nodiscard]] void* scratch(std::size_t bytes) {

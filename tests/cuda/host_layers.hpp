@@ -7,7 +7,7 @@
 
 namespace widelimit::test {
 
-/// What went between a host and its emulated device on behalf of layers.
+/// Transfers between the host and its emulated device by layers.
 struct Transfers {
   std::size_t uploads = 0;
   std::size_t uploaded_bytes = 0;
@@ -15,7 +15,7 @@ struct Transfers {
   std::size_t downloaded_bytes = 0;
 };
 
-/// Layers on the host: the same passes as on a device, one number after the other.
+/// Layers on the host: the same passes as on a device, run sequentially.
 template <std::floating_point T>
 [[nodiscard]] std::unique_ptr<LayerPasses<T>> make_host_layers(Transfers& transfers);
 [[nodiscard]] std::unique_ptr<EnclosurePasses> make_host_enclosures(Transfers& transfers);

@@ -16,8 +16,8 @@ using cuda::PlaceOverflow;
 using cuda::PlacePass;
 using cuda::PlaceWrite;
 
-/// Elements one by one, through the functions that the device runs: forwards where a team has the pair, backwards where
-/// passes have it, so that a pass whose elements depend on one another leaves different bits.
+/// Processes elements one by one with the functions that the device runs: forwards for teams, backwards for passes, so
+/// that a dependency between the elements of a pass changes the bits.
 class HostPlaces final : public cuda::PlaceDevice {
  public:
   explicit HostPlaces(std::int64_t team_bytes) : team_bytes_(team_bytes) {}
@@ -26,7 +26,7 @@ class HostPlaces final : public cuda::PlaceDevice {
                  std::int64_t bytes) override {
     const auto size = static_cast<std::size_t>(bytes) / sizeof(double);
     for (std::int32_t k = begin; k < end; ++k) {
-      // What nothing has written is no number, and nothing is written behind the end.
+      // NaN detects reads of uninitialized memory; the guard value detects writes past the end.
       std::vector<double> memory(size + 1, std::numeric_limits<double>::quiet_NaN());
       memory[size] = untouched;
       for (std::int32_t p = 0; p < call.pass_count; ++p) {

@@ -6,7 +6,7 @@
 
 namespace widelimit::test {
 
-/// Pairs of places on the processor; states of up to `team_bytes` stay with a team.
+/// Pairs of places on the CPU; states of up to `team_bytes` are processed by a team.
 [[nodiscard]] std::unique_ptr<cuda::PlaceDevice> make_host_places(std::int64_t team_bytes);
 
 }  // namespace widelimit::test

@@ -28,7 +28,7 @@ struct HostTeam {
   }
 };
 
-[[noreturn]] void refuse_registers() { fail(Code::usage, "the host has no stacks in registers"); }
+[[noreturn]] void refuse_registers() { fail(Code::usage, "register stacks are not supported on the host"); }
 
 class HostPlanes final : public cuda::PlaneDevice {
  public:

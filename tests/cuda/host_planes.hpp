@@ -6,7 +6,7 @@
 
 namespace widelimit::test {
 
-/// Planes on the host: the same steps as on a device, one thread after the other; without stacks in registers.
+/// Planes on the host: the same steps as on a device, run sequentially; without register stacks.
 [[nodiscard]] std::unique_ptr<cuda::PlaneDevice> make_host_planes();
 
 }  // namespace widelimit::test
