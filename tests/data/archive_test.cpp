@@ -19,7 +19,7 @@ TEST_F(Archives, MembersAreListedAndRead) {
   expect_error(Code::input, {"bad"}, [&] { (void)list_members(bad); });
 }
 
-/// All of an archive, as "name=contents;".
+/// Returns all members of an archive, as "name=contents;".
 std::string contents_of(const std::filesystem::path& file) {
   std::string all;
   for (Archive archive(file); archive.next();)

@@ -14,7 +14,7 @@
 namespace widelimit {
 namespace {
 
-/// NPZ and HDF5 must behave alike; each test runs for both.
+/// NPZ and HDF5 must behave identically; each test runs for both.
 struct Kind {
   const char* ending;
   void (*write)(const std::filesystem::path&, const std::vector<NamedArray>&, std::string_view);
@@ -105,7 +105,7 @@ TEST_P(ArrayFiles, UnwritablePlaceIsAResourceError) {
 }
 
 TEST_P(ArrayFiles, FullDiskLeavesNothingBehind) {
-  // A limit on file size makes write() fail as a full disk does, in a child so that the limit does not stay.
+  // A file size limit makes write() fail as a full disk does; set in a child process, so that it does not persist.
   const Matrix<double> x = counting(300, 300);
   const auto write_on_full_disk = [&] {
     signal(SIGXFSZ, SIG_IGN);
@@ -117,7 +117,7 @@ TEST_P(ArrayFiles, FullDiskLeavesNothingBehind) {
     } catch (const Error& error) {
       status = error.code() == Code::resource ? 0 : 2;
     }
-    std::exit(status);  // through the exit handlers: HDF5's own must survive a failed file
+    std::exit(status);  // runs the exit handlers: HDF5's own must survive a failed file
   };
   EXPECT_EXIT(write_on_full_disk(), ::testing::ExitedWithCode(0), "");
   EXPECT_EQ(files(), 0U);

@@ -10,7 +10,7 @@ namespace {
 
 constexpr int packings[] = {ARCHIVE_FILTER_GZIP, ARCHIVE_FILTER_XZ};
 
-/// Compresses, but not to nothing.
+/// Compressible data that does not compress to almost nothing.
 std::string squares(int count) {
   std::string text;
   for (int i = 0; i < count; ++i) text += std::to_string(i * i);
@@ -24,7 +24,7 @@ std::string unpacked(const std::string& packed_bytes, const ReadLimits& limits =
 class ByteStreams : public Folder {};
 
 TEST_F(ByteStreams, PackingIsKnownByTheFirstBytes) {
-  // Longer than the pieces in which streams pass, and as long as one.
+  // Lengths above and equal to the piece size of streams.
   for (const std::size_t length : {std::size_t{0}, std::size_t{1}, std::size_t{1} << 18, std::size_t{1000001}}) {
     const std::string text(length, 'x');
     for (const int filter : {ARCHIVE_FILTER_GZIP, ARCHIVE_FILTER_XZ, ARCHIVE_FILTER_NONE}) {
@@ -44,7 +44,7 @@ TEST_F(ByteStreams, SeveralStreamsAfterEachOtherAreOne) {
 TEST_F(ByteStreams, CutStreamsAndBytesAfterTheEndAreErrors) {
   for (const int filter : packings) {
     const std::string whole = packed_stream(squares(300), filter);
-    // Below six bytes nothing says that it is packed.
+    // Below six bytes the signature is incomplete.
     for (std::size_t length = 6; length < whole.size(); ++length) {
       expect_error(Code::input, {"test"}, [&] { (void)unpacked(whole.substr(0, length)); });
     }
@@ -54,8 +54,8 @@ TEST_F(ByteStreams, CutStreamsAndBytesAfterTheEndAreErrors) {
   }
 }
 
-/// Some bytes of a gz header (time, system) mean nothing to its contents; nothing else may change unnoticed. A flip in
-/// the first bytes makes it a file that is not packed, which its reader then refuses.
+/// Some bytes of a gz header (time, system) do not affect the contents; no other change may go undetected. A bit flip
+/// in the signature makes the file uncompressed, which its reader then rejects.
 TEST_F(ByteStreams, AFlippedBitIsAnErrorOrChangesNothing) {
   for (const int filter : packings) {
     const std::string text = squares(100);
@@ -68,7 +68,7 @@ TEST_F(ByteStreams, AFlippedBitIsAnErrorOrChangesNothing) {
         const std::string found = unpacked(flipped);
         EXPECT_TRUE(found == text || found == flipped) << "bit " << bit;
       } catch (const Error& error) {
-        // A flipped size of xz's dictionary may be one that memory does not have.
+        // A flipped dictionary size of xz may exceed the available memory.
         EXPECT_TRUE(error.code() == Code::input || error.code() == Code::resource) << error.what();
         ++errors;
       }
@@ -88,14 +88,14 @@ TEST_F(ByteStreams, NothingGrowsBeyondTheMemoryItMayTake) {
   }
 }
 
-/// What is said of a member's length at its end is a hint and no more: several members, or damage, make it another.
+/// The length at the end of a gz member is only a hint: it differs for several members or damaged files.
 TEST_F(ByteStreams, AWrongLengthIsNotAllocated) {
   std::string whole = packed_stream("x", ARCHIVE_FILTER_GZIP);
   whole.replace(whole.size() - 4, 4, "\xff\xff\xff\x7f");
   expect_error(Code::input, {"length"}, [&] { (void)unpacked(whole, {.memory = std::size_t{1} << 20}); });
 }
 
-/// Stops at its first word.
+/// Stops at the first update.
 class Stop final : public Progress {
  public:
   bool update(std::int64_t, std::int64_t, std::string_view) override { return false; }
@@ -110,7 +110,7 @@ TEST_F(ByteStreams, ReadingStopsWhenItIsAskedTo) {
 TEST_F(ByteStreams, WhatIsNoFileIsToldInTheWordsOfTheSystem) {
   expect_error(Code::input, {"absent", "No such file"}, [&] { (void)read_file(path("absent")); });
   expect_error(Code::input, {"not a regular file"}, [&] { (void)read_file(path("")); });
-  // Nobody writes into it: opening must not wait.
+  // The pipe has no writer: opening must not block.
   ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
   expect_error(Code::input, {"pipe", "not a regular file"}, [&] { (void)read_file(path("pipe")); });
 }

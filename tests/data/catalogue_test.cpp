@@ -35,7 +35,7 @@ class Environment : public Folder {
 
 class Catalogue : public Environment {};
 
-/// Nothing where this machine does not have the set.
+/// Returns std::nullopt if this machine does not have the set.
 std::optional<Dataset> load_if_present(const std::string& spec) {
   try {
     return load_data(spec);
@@ -99,7 +99,7 @@ TEST_F(Catalogue, UnknownNamesAndMissingSetsSayWhatToDo) {
 
 TEST_F(Catalogue, NothingIsLookedForBesideTheWorkingDirectory) {
   set("WIDELIMIT_DATA", "");
-  set("XDG_CACHE_HOME", "cache");  // relative: as if it were not set
+  set("XDG_CACHE_HOME", "cache");  // relative, hence ignored
   set("HOME", path("home").string());
   EXPECT_EQ(data_folders(), std::vector<std::filesystem::path>{path("home/.cache/widelimit")});
   set("HOME", "");
@@ -129,11 +129,11 @@ TEST_F(Catalogue, MissingSetsSayWhatFetchesThem) {
   for (const CatalogueEntry& entry : list_data()) {
     if (entry.name != "uci:NAME") continue;
     EXPECT_TRUE(entry.where.empty());
-    EXPECT_EQ(entry.members.size(), 90U);  // what can be fetched
+    EXPECT_EQ(entry.members.size(), 90U);  // those that can be fetched
   }
 }
 
-/// Beside batches that were decoded from JPEG files into the same folder.
+/// The original is preferred to batches that were decoded from JPEG files into the same folder.
 TEST_F(Catalogue, TheOriginalCifarComesFirst) {
   set("WIDELIMIT_DATA", path("data").string());
   std::string record(3073, '\7');
@@ -175,7 +175,7 @@ TEST_F(Catalogue, EnvironmentComesFirst) {
   EXPECT_EQ(load_data("uci:own").count(), 3);
 }
 
-/// Tables of the catalogue are read as those of files; sets without columns say why they are not.
+/// Tables of the catalogue support column options as files do; sets without columns reject them.
 TEST_F(Catalogue, ColumnsOfUciTablesAreChosen) {
   set("WIDELIMIT_DATA", path("data").string());
   put("data/uci/own.csv", "1,?,5,0\n2,20,6,1\n3,40,7,0\n");

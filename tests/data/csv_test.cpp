@@ -42,7 +42,7 @@ TEST(Csv, HeaderFoundByItsText) {
   EXPECT_EQ(parse_csv("a,b,class\n1,2,0\n3,4,1\n").count(), 2);
   EXPECT_EQ(parse_csv(",b,class\n1,2,0\n3,4,1\n").count(), 2);   // an unnamed index column
   EXPECT_EQ(parse_csv("0,1,label\n1,2,0\n3,4,1\n").count(), 2);  // numbered features, named label
-  EXPECT_EQ(parse_csv("1,2,dog\n3,4,cat\n").count(), 2);         // a text label is no header
+  EXPECT_EQ(parse_csv("1,2,dog\n3,4,cat\n").count(), 2);         // a text label does not make a header
   EXPECT_EQ(parse_csv("a,b,class\n1,2,dog\n3,4,cat\n").count(), 2);
 }
 

@@ -9,7 +9,7 @@
 
 namespace widelimit::test {
 
-/// A file that servers of tests have, and a data folder to which it is fetched.
+/// A file of the test server, and a data folder to which it is fetched.
 class FetchFolder : public Folder {
  public:
   static std::string sum_of(std::string_view text) {
@@ -26,7 +26,7 @@ class FetchFolder : public Folder {
     options_.stall = 20;
   }
 
-  /// Bytes without a period.
+  /// Returns aperiodic bytes.
   static std::string noise(std::size_t size) {
     std::string text(size, '\0');
     std::uint32_t state = 1;
@@ -52,7 +52,7 @@ class FetchFolder : public Folder {
     }
     return found;
   }
-  /// The right file, and nothing else beside it.
+  /// Checks that the folder has the complete file and nothing else.
   void expect_complete() const {
     EXPECT_EQ(names(), std::vector<std::string>{"file.bin"});
     EXPECT_TRUE(contents(target()) == body_);
@@ -63,7 +63,7 @@ class FetchFolder : public Folder {
     return Line::length(total - first) + "Content-Range: bytes " + std::to_string(first) + "-" +
            std::to_string(total - 1) + "/" + std::to_string(total) + "\r\n" + tag;
   }
-  /// As an honest server with ranges does, but cut after so many bytes.
+  /// Answers as a valid server with range support, but truncates the body after `most` bytes.
   void answer(const Asked& asked, const Line& line, std::size_t most = std::string::npos) const {
     const std::size_t first = asked.if_range == "\"one\"" ? asked.first.value_or(0) : 0;
     const std::string_view rest = std::string_view(body_).substr(first, most);

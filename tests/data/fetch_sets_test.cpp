@@ -21,7 +21,7 @@ using test::TestServer;
 
 class FetchSets : public FetchFolder {};
 
-/// Stops once it has heard of some bytes.
+/// Stops once some bytes were reported.
 class StopAtBytes final : public Progress {
  public:
   bool update(std::int64_t done, std::int64_t total, std::string_view unit) override {
@@ -54,12 +54,12 @@ TEST_F(FetchSets, StoppedTransfersAreKeptAndGoneOnWith) {
   fetch(server);
   EXPECT_EQ(server.asked()[1].first, 70'000U);
   expect_complete();
-  // Of this call: what came, of that.
+  // Progress counts only the bytes of this call.
   EXPECT_EQ(progress.last_done, 30'003);
   EXPECT_EQ(progress.last_total, 30'003);
 }
 
-/// Stopped while it waits for the next attempt, or for a server that says nothing.
+/// Stops while waiting for the next attempt, or for an unresponsive server.
 TEST_F(FetchSets, NothingIsWaitedForOnceItShallStop) {
   class StopSoon final : public Progress {
    public:
@@ -81,7 +81,7 @@ TEST_F(FetchSets, NothingIsWaitedForOnceItShallStop) {
   }
 }
 
-/// A limit of file sizes stands for a full disk: the same write fails.
+/// A file size limit makes the same write fail as a full disk.
 TEST_F(FetchSets, AFullDiskIsTold) {
   const TestServer server([&](const Asked& asked, const Line& line) { answer(asked, line); });
   struct rlimit before {};
@@ -129,7 +129,7 @@ TEST_F(FetchSets, WhatLiesInTheWayIsNotTakenOver) {
   expect_complete();
   options_.replace = false;
   std::filesystem::remove(target());
-  // A part that is too long, one of nowhere, and a link.
+  // A part that is too long, one without a source, and a symbolic link.
   for (const std::string& left : {body_ + body_, std::string("something")}) {
     put("data/x/file.bin.part", left);
     fetch(server);
@@ -141,7 +141,7 @@ TEST_F(FetchSets, WhatLiesInTheWayIsNotTakenOver) {
   EXPECT_EQ(contents(path("precious")), "keep");
 }
 
-/// Complete, but never renamed: only its sum is still to be compared.
+/// Complete, but not renamed: only the checksum remains to be verified.
 TEST_F(FetchSets, ACompletePartNeedsNoServer) {
   put("data/x/file.bin.part", body_);
   options_.mirror = "http://127.0.0.1:1";
@@ -159,7 +159,7 @@ TEST_F(FetchSets, ArchivesAreUnpackedAndNotKept) {
   EXPECT_EQ(contents(files[0].path), "members");
   EXPECT_EQ(names(), std::vector<std::string>{"a"});
   EXPECT_FALSE(fetch(server)[0].fetched);
-  // Stopped while it was unpacked, or put there by somebody: it is not fetched again, and the latter is left.
+  // Extraction was interrupted, or the user placed the archive: it is not fetched again, and in the latter case kept.
   for (const std::string& name : std::vector<std::string>{"file.tar.gz.part", "file.tar.gz"}) {
     std::filesystem::remove_all(path("data/x/a"));
     put("data/x/" + name, body_);
@@ -212,7 +212,7 @@ TEST(FetchNames, EveryFileHasItsAddressSizeAndSum) {
   EXPECT_EQ(fetch_name("digits"), "");
 }
 
-/// The real sums: a table of the collection, served from the copy that this machine has.
+/// The real checksums: a table of the collection, served from the local copy.
 TEST_F(FetchSets, AFetchedTableIsFoundByTheCatalogue) {
   const auto archive = find_data_file({"uci/uci.tar.xz"});
   if (!archive || std::getenv("WIDELIMIT_DATA") == nullptr) GTEST_SKIP() << "no UCI tables in $WIDELIMIT_DATA";

@@ -10,7 +10,7 @@ using test::TestServer;
 
 class Fetch : public FetchFolder {};
 
-/// FIPS 180-4 and its examples.
+/// FIPS 180-4 test vectors.
 TEST(Sha256Sum, HasThePublishedValues) {
   EXPECT_EQ(FetchFolder::sum_of(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
   EXPECT_EQ(FetchFolder::sum_of("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
@@ -68,7 +68,7 @@ TEST_F(Fetch, KeepsWhatCameWhenItGivesUpAndGoesOnInTheNextCall) {
     EXPECT_EQ(part_size(), 40'000U);
     EXPECT_FALSE(std::filesystem::exists(target()));
   }
-  // The next server is another address: nothing of what came is taken for its file.
+  // The next server has another address: the received bytes must not be reused.
   const TestServer other([&](const Asked& asked, const Line& line) { answer(asked, line); });
   fetch(other);
   EXPECT_FALSE(other.asked()[0].first);
@@ -106,7 +106,7 @@ TEST_F(Fetch, LyingRangesAreFetchedAsAWhole) {
   };
   lie("206 Partial Content", range_head(40'000, body_.size()), body_.substr(40'000));      // another part
   lie("206 Partial Content", range_head(50'000, body_.size() + 1), body_.substr(50'000));  // of another file
-  lie("206 Partial Content", Line::length(50'003), body_.substr(50'000));                  // a part of what?
+  lie("206 Partial Content", Line::length(50'003), body_.substr(50'000));                  // no Content-Range
   lie("206 Partial Content", range_head(50'000, body_.size()), std::string(50'003, 'x'));  // other bytes
   lie("416 Range Not Satisfiable", Line::length(0), "");
 }
@@ -204,7 +204,7 @@ TEST_F(Fetch, StallsEndAndAreGoneOnWith) {
       line.reply("200 OK", Line::length(body_.size()) + tag, body_.substr(0, 10'000));
       line.hold();
     } else if (asked.number == 1) {
-      line.hold();  // not even a head
+      line.hold();  // no response header
     } else {
       answer(asked, line);
     }
@@ -226,7 +226,7 @@ TEST_F(Fetch, ServersThatAreNotThereOrNotHttpAreTold) {
   }
   options_.mirror = address;
   const auto start = std::chrono::steady_clock::now();
-  options_.pause = 600;  // nobody waits for it
+  options_.pause = 600;  // must be interrupted
   expect_error(Code::input, {"cannot be reached", "network", address}, [&] { fetch_files({file_}, options_); });
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(60));
   expect_nothing();

@@ -27,7 +27,7 @@ TEST_F(Files, AnUnfinishedFileIsRemovedByASignalAndAFinishedOneIsNot) {
   EXPECT_EQ(files(), 1U);
 }
 
-/// More files at once than there are places for names: the others are written all the same.
+/// More files at once than slots: all must be written.
 TEST_F(Files, ManyAtOnce) {
   std::vector<std::unique_ptr<AtomicFile>> all;
   for (int k = 0; k < 40; ++k) all.push_back(std::make_unique<AtomicFile>(path(std::to_string(k))));
@@ -35,7 +35,7 @@ TEST_F(Files, ManyAtOnce) {
   EXPECT_EQ(files(), 40U);
 }
 
-/// Temporary names can be foreseen, but never lead anywhere.
+/// Predictable temporary names must not follow links.
 TEST_F(Files, PlantedLinksAreNotFollowed) {
   put("victim", "precious");
   for (unsigned k = 0; k < 500; ++k) {

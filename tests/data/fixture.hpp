@@ -14,7 +14,7 @@
 
 namespace widelimit {
 
-/// An empty folder of one test, gone with it.
+/// Empty folder of one test, removed on destruction.
 class Folder : public ::testing::Test {
  protected:
   Folder() {
@@ -39,7 +39,7 @@ class Folder : public ::testing::Test {
   std::filesystem::path folder_;
 };
 
-/// `call` must throw Error{code} whose message has every one of `parts`.
+/// Expects `call` to throw Error{code} whose message contains every one of `parts`.
 template <typename Call>
 void expect_error(Code code, std::initializer_list<std::string_view> parts, Call call) {
   try {
@@ -58,7 +58,7 @@ inline double value(const Dataset& data, Index i, Index j) {
   return std::visit([&](const auto& m) { return static_cast<double>(m(i, j)); }, data.view().dense("tests"));
 }
 
-/// A plain set of doubles with classes "0", "1", ….
+/// Returns a data set of doubles with classes "0", "1", ….
 inline Dataset table(std::initializer_list<std::initializer_list<double>> rows, std::vector<Index> labels = {}) {
   Dataset data;
   data.name = "table";

@@ -29,7 +29,7 @@ TEST(FlipLabels, NoneAndAll) {
   }
 }
 
-// The count is binomial: five standard deviations.
+// The count is binomial; the tolerance is five standard deviations.
 TEST(FlipLabels, FlipsTheShareItWasAskedFor) {
   constexpr Index n = 20000;
   for (const Index classes : {2, 10}) {

@@ -74,7 +74,7 @@ TEST(Graphs, AreDescribedWithTheirProblems) {
 }
 
 TEST(Graphs, StayWithinTheMemoryThatReadingMayTake) {
-  // A node of four bytes takes forty.
+  // A node of four bytes of text takes forty bytes of memory.
   std::string text = "1\n5000 0\n";
   for (int i = 0; i < 5000; ++i) text += "0 0\n";
   EXPECT_EQ(parse_graphs(text, "test", {.memory = std::size_t{1} << 20}).graphs.size(), 1U);

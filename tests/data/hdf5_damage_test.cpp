@@ -9,16 +9,16 @@
 namespace widelimit {
 namespace {
 
-/// How a dataset of 12 × 5 numbers is stored.
+/// Storage options of a dataset of 12 × 5 numbers.
 struct Storage {
   bool deflated = false;
-  bool summed = false;  ///< by Fletcher's checksum
+  bool summed = false;  ///< with Fletcher checksums
   hsize_t chunk_rows = 4;
 };
 
 double number_at(Index k) { return 0.25 * static_cast<double>(k); }
 
-/// In the latest format, whose descriptions have checksums of their own. Made elsewhere than by the code under test.
+/// Writes a file in the latest format, whose metadata has checksums, without the code under test.
 void make_hdf5(const std::filesystem::path& path, const Storage& storage) {
   const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
   H5Pset_libver_bounds(access, H5F_LIBVER_LATEST, H5F_LIBVER_LATEST);
@@ -49,7 +49,7 @@ TEST_F(Hdf5Damage, AFlippedByteUnderAChecksumIsAnErrorOrChangesNothing) {
     make_hdf5(path("a.h5"), {.deflated = deflated, .summed = true});
     const Blob whole = read_file(path("a.h5"));
     int errors = 0;
-    // Some, since each is read by a process of its own.
+    // A sample of the bytes, since each read forks a process.
     constexpr std::size_t step = WIDELIMIT_SANITIZED != 0 ? 13 : 3;
     for (std::size_t k = deflated ? 1 : 0; k < whole.size(); k += step) {
       Blob flipped = whole;
@@ -75,7 +75,7 @@ TEST_F(Hdf5Damage, NumbersAndChunksAreWithinTheMemoryThatReadingMayTake) {
   options.limits.memory = 300;
   expect_error(Code::resource, {"a.h5/x needs about", "the limit is 300 bytes"},
                [&] { (void)read_hdf5(path("a.h5"), options); });
-  // 12 rows in a chunk of eight million, of which the file stores zeros in few bytes.
+  // 12 rows in a chunk of eight million, whose zeros compress to few bytes.
   make_hdf5(path("b.h5"), {.deflated = true, .chunk_rows = 8'000'000});
   options.limits.memory = std::size_t{100} << 20;
   expect_error(Code::resource, {"needs about", "the limit is 100 MiB"},

@@ -97,7 +97,7 @@ TEST(ImageLayout, NewSamplesAreReadAsThoseOfTheModel) {
     Dataset data = channels_first_samples(3, image, as);
     lay_out_like(data, image, true);
     expect_channels_last(data, image);
-    lay_out_like(data, image, true);  // they lie as they should
+    lay_out_like(data, image, true);  // already channels last
     expect_channels_last(data, image);
   }
   Dataset other = channels_first_samples(3, {2, 2, 2}, {1, 1, 8});

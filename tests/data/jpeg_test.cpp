@@ -11,7 +11,7 @@
 namespace widelimit {
 namespace {
 
-/// A JPEG of one colour, or the grey that it is.
+/// Returns a JPEG of one colour, or its grey value.
 std::string encode(unsigned width, unsigned height, std::uint8_t red, std::uint8_t green, std::uint8_t blue,
                    bool grey = false) {
   jpeg_compress_struct state{};

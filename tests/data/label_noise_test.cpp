@@ -32,8 +32,8 @@ TEST(LabelNoise, MatricesAreStochastic) {
   EXPECT_DOUBLE_EQ(pair_noise(10, 0.4)(9, 0), 0.4);
 }
 
-// Shares of 40,000 draws are within 5·√(p(1 − p)/n) of p, here below 0.02, but for a chance of 6e-7 each; the seed is
-// fixed.
+// Fractions over 40,000 draws are within 5·√(p(1 − p)/n) of p, here below 0.02, except with probability 6e-7 each; the
+// seed is fixed.
 TEST(LabelNoise, LabelsFollowTheMatrix) {
   Matrix<double> t(3, 3);
   const std::vector<double> entries{0.5, 0.3, 0.2, 0, 1, 0, 0.25, 0, 0.75};

@@ -63,7 +63,7 @@ TEST(Labels, TaskIsGuessedAndSaidWhereItCouldBeWrong) {
       {repeated(counting(0, 10), 3), false, false},
       {repeated(counting(1, 20), 3), false, false},
       {repeated(counting(0, 3), 1), false, false},
-      {repeated(counting(3, 6), 9), false, true},  // marks of wine
+      {repeated(counting(3, 6), 9), false, true},  // wine ratings
       {repeated(counting(0, 100), 3), false, true},
       {repeated(counting(18, 50), 3), true, true},  // ages
       {repeated(counting(100, 7, 13), 1), true, true},

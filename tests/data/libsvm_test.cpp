@@ -56,7 +56,7 @@ TEST(Libsvm, LargeSetsWithFewNumbersStaySparse) {
   EXPECT_EQ(rows->row(3).values[1], -2);
   EXPECT_EQ(rows->row(8).columns[0], 999'999);
   EXPECT_EQ(data.labels, (std::vector<Index>{0, 1, 0, 1, 0, 1, 0, 1, 1}));
-  // The same numbers with fewer columns are held dense.
+  // The same numbers with fewer columns are dense.
   EXPECT_EQ(parse_libsvm(text.substr(0, text.rfind("1 1000000"))).view().sparse(), nullptr);
   ReadOptions options;
   options.least_features = 2'000'000;
@@ -67,9 +67,9 @@ TEST(Libsvm, LargeSetsWithFewNumbersStaySparse) {
 TEST(Libsvm, HeldSparseWhereThatIsMuchSmaller) {
   constexpr Index rows = 10'000;
   EXPECT_FALSE(held_sparse(rows, rows, 800));            // 64 MB dense: small
-  EXPECT_TRUE(held_sparse(rows, rows, 900));             // 72 MB, a number in each row
+  EXPECT_TRUE(held_sparse(rows, rows, 900));             // 72 MB, one number per row
   EXPECT_TRUE(held_sparse(rows * 59, rows, 1000));       // 5.9 % of the numbers: 7.2 MB
-  EXPECT_FALSE(held_sparse(rows * 66 + 1, rows, 1000));  // a tenth of dense
+  EXPECT_FALSE(held_sparse(rows * 66 + 1, rows, 1000));  // a tenth of the dense size
 }
 
 TEST(Libsvm, AbsurdIndexAllocatesNothing) {

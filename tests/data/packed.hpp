@@ -7,7 +7,7 @@
 
 namespace widelimit {
 
-/// What libarchive makes of `text`: a stream of it, or a tar of it with members "a/one" and "two".
+/// Compresses `text` with libarchive: as a stream, or as a tar with members "a/one" and "two".
 inline std::string packed(const std::string& text, int filter, bool tar) {
   std::string out(text.size() * 2 + 100000, '\0');
   std::size_t used = 0;

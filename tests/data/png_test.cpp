@@ -56,7 +56,7 @@ TEST(Png, DamageIsAnError) {
   for (std::size_t length = 0; length < good.size(); ++length) {
     expect_error(Code::input, {"test", "PNG"}, [&] { (void)decode(good.substr(0, length)); });
   }
-  // A byte of the header, of the pixels: the checksums do not fit.
+  // Changes a byte of the header or of the pixels: the checksums do not match.
   for (const std::size_t place : {std::size_t{19}, std::size_t{45}}) {
     std::string bad = good;
     bad[place] = static_cast<char>(bad[place] ^ 0x10);

@@ -47,7 +47,8 @@ TEST(Preprocess, PermutationIsOneAndDependsOnSeedAndStream) {
 }
 
 TEST(Preprocess, ShuffleIsFair) {
-  // 6000 shuffles of 3: each of the six orders 1000 times, standard deviation √(6000·5/36) ≈ 28.9; six of them allowed.
+  // 6000 shuffles of 3: each of the six orders 1000 times, standard deviation √(6000·5/36) ≈ 28.9; the tolerance is six
+  // of them.
   std::vector<int> counts(27, 0);
   for (std::uint64_t seed = 0; seed < 6000; ++seed) {
     const auto order = permutation(3, seed);

@@ -81,7 +81,7 @@ TEST_F(Requests, ContradictionsAreUsageErrors) {
   expect_error(Code::usage, {"limit"}, [&] { (void)load_train_test(request); });
 }
 
-/// Iris as it is usually kept: 50 samples of each class, one class after the other.
+/// Iris in its usual order: 50 samples of each class, sorted by class.
 std::string sorted_table() {
   std::string text = "a,b,kind\n";
   for (int i = 0; i < 60; ++i) text += fmt::format("{},{},{}\n", i, i % 7, i / 20 == 0 ? "x" : i / 20 == 1 ? "y" : "z");
@@ -177,7 +177,7 @@ TEST(Describe, FindsProblems) {
 
 TEST(Describe, ZeroAndMinusZeroAreOne) { EXPECT_EQ(describe(table({{0.0}, {-0.0}})).problems.size(), 3U); }
 
-/// Choosing and splitting make new matrices beside the old one.
+/// Selecting and splitting allocate new matrices beside the old one.
 TEST_F(Requests, CopiesCountToo) {
   DataRequest request;
   request.train = "spirals(n=10000)";  // 160 kB of points

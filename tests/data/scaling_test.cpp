@@ -82,11 +82,11 @@ TEST(ScalingTest, StandardColumns) {
     Dataset test = table({{3 * size, 0.1, 9}});
     scaler.apply(test);
     EXPECT_NEAR(value(test, 0, 0), 0, 1e-15);
-    EXPECT_EQ(value(test, 0, 2), 2);  // a constant column is shifted only
+    EXPECT_EQ(value(test, 0, 2), 2);  // a constant column is only shifted
   }
 }
 
-/// Against the moments of each channel by their definition; a channel that is constant is shifted only.
+/// Compares with the moments of each channel by definition; a constant channel is only shifted.
 TEST(ScalingTest, ChannelsOfImages) {
   constexpr Index positions = 6;
   const auto pixel = [](Index i, Index j) { return j % 3 == 2 ? 7 : (5 * i + 3 * j) % 11 + 100 * (j % 3); };
@@ -132,7 +132,7 @@ TEST(ScalingTest, ChannelsOfVectorsAreColumns) {
 TEST(ScalingTest, StandardKeepsDigitsFarFromZero) {
   Dataset data = table({{1e9 + 1}, {1e9 + 2}, {1e9 + 3}});
   scale(Scaling::standard, data);
-  // One rounding of the column, 1e9·2⁻⁵³ ≈ 1.1e-7, is all that may be lost.
+  // The tolerance is one rounding error of the column, 1e9·2⁻⁵³ ≈ 1.1e-7.
   EXPECT_NEAR(value(data, 0, 0), -std::sqrt(1.5), 4e-7);
   EXPECT_NEAR(value(data, 1, 0), 0, 4e-7);
 }

@@ -9,7 +9,7 @@
 namespace widelimit {
 namespace {
 
-/// Samples of classes of these sizes, sorted by class, as many files are.
+/// Returns samples sorted by class, with these class sizes.
 Dataset sorted_by_class(const std::vector<Index>& sizes) {
   Dataset data;
   data.name = "sorted";
@@ -52,7 +52,7 @@ TEST(Split, ClassesKeepTheirShare) {
   EXPECT_EQ(counts(data, rows.test), (std::vector<Index>{10, 10, 10}));
   EXPECT_FALSE(std::is_sorted(rows.train.begin(), rows.train.end())) << "drawn at random";
 
-  // Of awkward sizes each class is within one sample of its share.
+  // If the fractions are not integers, each class is within one sample of its share.
   const std::vector<Index> awkward{7, 13, 37, 101, 3};
   const Dataset uneven = sorted_by_class(awkward);
   for (const double fraction : {0.25, 0.5, 0.7, 0.9}) {
@@ -74,7 +74,7 @@ TEST(Split, EveryClassOfTwoIsOnBothSidesWhereThereIsRoom) {
     EXPECT_EQ(test[2], 1) << fraction;
     EXPECT_EQ(train[3], 1) << "a single sample is trained on";
   }
-  // Three to train on of five classes: some have none, none has two.
+  // Three training samples of five classes: no class has two.
   const Dataset many = sorted_by_class({2, 2, 2, 2, 2});
   EXPECT_EQ(split_rows(many, {.fraction = 0.3}).train.size(), 3U);
 }

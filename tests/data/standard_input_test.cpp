@@ -13,7 +13,7 @@
 namespace widelimit {
 namespace {
 
-/// Standard input is a pipe that holds `contents`, and ends there unless it stays `open`; put back at the end.
+/// Redirects standard input to a pipe that holds `contents` and is closed unless `open`; restores it on destruction.
 class Piped {
  public:
   explicit Piped(const std::string& contents, bool open = false) : before_(::dup(STDIN_FILENO)) {
@@ -23,7 +23,7 @@ class Piped {
     ::dup2(ends[0], STDIN_FILENO);
     ::close(ends[0]);
     writer_ = std::thread([end = ends[1], contents, open] {
-      // One byte first, so that the beginning comes in pieces.
+      // Writes one byte first, so that the signature arrives in pieces.
       for (std::size_t at = 0; at < contents.size();) {
         const ssize_t put = ::write(end, contents.data() + at, at == 0 ? 1 : contents.size() - at);
         if (put <= 0) break;
@@ -34,7 +34,7 @@ class Piped {
     if (open) open_ = ends[1];
   }
   ~Piped() {
-    ::dup2(before_, STDIN_FILENO);  // first: a writer that nobody reads from would wait for ever
+    ::dup2(before_, STDIN_FILENO);  // first, since the writer blocks until its reader is closed
     ::close(before_);
     writer_.join();
     if (open_ >= 0) ::close(open_);
@@ -115,7 +115,7 @@ TEST(StandardInput, AsTestSamplesOfFewerColumns) {
   std::filesystem::remove_all(folder);
 }
 
-/// Stops at the second question.
+/// Stops at the second update.
 class StopSoon final : public Progress {
  public:
   bool update(std::int64_t, std::int64_t, std::string_view) override { return ++asked_ < 2; }

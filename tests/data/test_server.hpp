@@ -17,20 +17,20 @@
 
 namespace widelimit::test {
 
-/// What a client asked for.
+/// Request of a client.
 struct Asked {
-  std::size_t number = 0;  ///< from 0, over the life of the server
+  std::size_t number = 0;  ///< counted from 0 over the lifetime of the server
   std::string path;
-  std::optional<std::size_t> first;  ///< of "Range: bytes=FIRST-"
+  std::optional<std::size_t> first;  ///< from "Range: bytes=FIRST-"
   std::string if_range;
 };
 
-/// One connection, from which one request was read.
+/// Connection from which one request was read.
 class Line {
  public:
   Line(int socket, const std::atomic<bool>& stopped) : socket_(socket), stopped_(stopped) {}
 
-  /// False once the client has gone.
+  /// Returns false if the client has disconnected.
   bool send(std::string_view text) const {
     while (!text.empty()) {
       const ssize_t sent = ::send(socket_, text.data(), text.size(), MSG_NOSIGNAL);
@@ -39,14 +39,14 @@ class Line {
     }
     return true;
   }
-  /// A response with its head; the connection ends with it.
+  /// Sends a response with its header and closes the connection.
   bool reply(const std::string& status, const std::string& headers, std::string_view body) const {
     return send("HTTP/1.1 " + status + "\r\n" + headers + "Connection: close\r\n\r\n") && send(body);
   }
   bool reply(const std::string& body, const std::string& headers = {}) const {
     return reply("200 OK", length(body.size()) + headers, body);
   }
-  /// Says nothing more until the client goes or the server ends.
+  /// Sends nothing until the client disconnects or the server stops.
   void hold() const {
     while (!stopped_) {
       pollfd event{socket_, POLLIN | POLLRDHUP, 0};
@@ -61,7 +61,7 @@ class Line {
   const std::atomic<bool>& stopped_;
 };
 
-/// A server on 127.0.0.1, one connection after another; `answer` does with each request what a test needs.
+/// Sequential server on 127.0.0.1; `answer` handles each request.
 class TestServer {
  public:
   using Answer = std::function<void(const Asked&, const Line&)>;
@@ -77,7 +77,7 @@ class TestServer {
       std::abort();
     }
     port_ = ntohs(place.sin_port);
-    // No proxy may come between.
+    // Bypasses proxies.
     ::setenv("no_proxy", "127.0.0.1", 1);
     thread_ = std::thread([this] { serve(); });
   }

@@ -18,7 +18,7 @@ Matrix<float> counted(Index rows, Index cols) {
   return matrix;
 }
 
-/// Blocks that begin and end anywhere, across chunks, arrive where HDF5 looks for them.
+/// Blocks with arbitrary bounds, across chunks, are read back correctly by HDF5.
 TEST(TiledHdf5, BlocksLieWhereHdf5Looks) {
   for (const Index chunk : {1, 4, 7, 23}) {
     const TemporaryFolder folder;

@@ -9,7 +9,7 @@
 
 namespace widelimit {
 
-/// A PNG file of these rows, packed as its kind of pixel and bits ask; a palette is (1, 2, 3), (4, 5, 6).
+/// Encodes rows as a PNG file with the given pixel type and bit depth; the palette is (1, 2, 3), (4, 5, 6).
 inline std::string written_png(unsigned width, unsigned height, int colours, int bits,
                                const std::vector<std::uint8_t>& rows, int interlace = PNG_INTERLACE_NONE) {
   std::string file;
@@ -36,7 +36,7 @@ inline std::string written_png(unsigned width, unsigned height, int colours, int
   return file;
 }
 
-/// An image of one value.
+/// Returns an image of a constant value.
 inline std::string grey_png(unsigned width, unsigned height, std::uint8_t value) {
   return written_png(width, height, PNG_COLOR_TYPE_GRAY, 8,
                      std::vector<std::uint8_t>(static_cast<std::size_t>(width) * height, value));

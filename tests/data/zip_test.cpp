@@ -11,7 +11,7 @@
 namespace widelimit {
 namespace {
 
-/// libarchive's zip of members "one" and "two", both `text`.
+/// Returns a zip by libarchive with members "one" and "two", both `text`.
 std::string zipped(const std::string& text, bool deflated) {
   std::string out(text.size() * 4 + 100000, '\0');
   std::size_t used = 0;
@@ -94,7 +94,7 @@ TEST_F(Zips, NothingGrowsBeyondTheMemoryItMayTake) {
                [&] { (void)contents(zip, {.memory = std::size_t{1} << 20}); });
 }
 
-/// A claim that deflate cannot keep is damage, found before anything is allocated for it.
+/// A size beyond the expansion of deflate is rejected before memory is allocated.
 TEST_F(Zips, AnImpossibleSizeIsAnError) {
   std::string bytes = zipped("contents", true);
   const std::size_t line = bytes.find("PK\x01\x02");
@@ -103,7 +103,7 @@ TEST_F(Zips, AnImpossibleSizeIsAnError) {
   expect_error(Code::input, {"zip"}, [&] { (void)contents(bytes); });
 }
 
-/// Samples, labels and names as NumPy and as we write them.
+/// Samples, labels and names as written by NumPy and by write_npz.
 TEST_F(Zips, AFlippedByteOfAnNpzIsAnErrorOrTheSameSamples) {
   const Matrix<double> x = [] {
     Matrix<double> m(3, 2);

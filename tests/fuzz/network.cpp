@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-/// Text, presets and JSON come in through the same door. Whatever is accepted must survive being written and read.
+/// Text, presets and JSON are parsed by the same function. Every accepted network must survive writing and reading.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   return widelimit::only_errors(data, size, [](widelimit::Bytes bytes) {
     const widelimit::Network network = widelimit::Network::parse(widelimit::as_text(bytes));

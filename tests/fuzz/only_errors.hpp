@@ -9,7 +9,7 @@
 
 namespace widelimit {
 
-/// Runs `parse` on what libFuzzer made. Error is an answer; any other exception, or a fault, is a finding.
+/// Runs `parse` on fuzzer input. Error is expected; any other exception or a crash is a finding.
 template <typename Parse>
 int only_errors(const std::uint8_t* data, std::size_t size, Parse parse) {
   try {

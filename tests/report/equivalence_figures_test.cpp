@@ -9,7 +9,7 @@
 namespace widelimit {
 namespace {
 
-/// Two networks of each width, a tenth above and below m ↦ difference(m).
+/// Two networks per width, with differences 10 % above and below m ↦ difference(m).
 template <typename Difference>
 Equivalence two_of_each(const Difference& difference, bool parts = false) {
   Equivalence result;

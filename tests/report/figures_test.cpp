@@ -73,7 +73,7 @@ TEST_F(Figures, HeatMapNamesItsBands) {
   EXPECT_FALSE(holds(figure, "<text>none</text>"));
 }
 
-/// Distances that are all 0, and curves without a point that a logarithmic axis could show.
+/// Distances that are all 0, and curves without points that a logarithmic axis can show.
 TEST_F(Figures, TimelinesOfAwkwardValues) {
   const Matrix<double> still = filled(3, 3, 0.0);
   const std::vector<std::string> names{"0", "100% later", "2"};

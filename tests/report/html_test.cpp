@@ -19,8 +19,8 @@ std::size_t count(std::string_view text, std::string_view what) {
 
 Figure small_figure() { return {"<svg width=\"9\"><g id=\"a\"/><use href='#a'/></svg>", "small", ""}; }
 
-// Title and heading, summary, two of the highlights, section, paragraph, three of the table, caption and text of the
-// figure, three of the settings.
+// Title and heading, summary, two highlights, section, paragraph, three from the table, caption and text of the figure,
+// three settings.
 TEST(Html, EscapesEveryText) {
   const std::string bad = "<script>\"&'";
   Page page(bad, bad);

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Opens a report page in headless Chromium and looks at what a reader would see.
+"""Opens a report page in headless Chromium and checks how it is displayed.
 
 Fails (status 1) on any message in the console, on a page that is not self-contained, and on figures that are
 missing or have no size. Status 77: there is no Chromium here.
@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 
-# Runs inside a copy of the page: the dumped document does not hold sizes, so they are measured and left in it.
+# Runs inside a copy of the page: the dumped document has no sizes, so they are measured and stored in it.
 PROBE = """
 <script>
 addEventListener('load', () => {
@@ -49,9 +49,19 @@ def find_chromium():
 
 
 def chromium_command(program, profile, width, dark):
-    command = [program, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
-               "--enable-logging=stderr", "--v=0", "--hide-scrollbars", f"--user-data-dir={profile}",
-               f"--window-size={width},1000", "--virtual-time-budget=2000"]
+    command = [
+        program,
+        "--headless=new",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--disable-dev-shm-usage",
+        "--enable-logging=stderr",
+        "--v=0",
+        "--hide-scrollbars",
+        f"--user-data-dir={profile}",
+        f"--window-size={width},1000",
+        "--virtual-time-budget=2000",
+    ]
     return command + (["--blink-settings=preferredColorScheme=0"] if dark else [])
 
 
@@ -64,7 +74,7 @@ def console_messages(log):
 
 
 def outside_references(text):
-    """Addresses the page would fetch: everything but data: and references within the page."""
+    """Returns external addresses: all except data: URLs and references within the page."""
     found = re.findall(r"""<[^>]*?\s(?:src|href|xlink:href)\s*=\s*["']([^"']*)["']""", text)
     found += re.findall(r"""url\(\s*["']?([^"')]*)""", text) if "<style" in text else []
     return [address for address in found if not address.startswith(("#", "data:"))]
@@ -109,10 +119,10 @@ def problems_of(page, text, program, folder, arguments):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("page", type=pathlib.Path)
-    parser.add_argument("--figures", type=int, default=1, help="how many there must be at least")
-    parser.add_argument("--width", type=int, default=1200, help="of the window, in pixels (500 or more)")
-    parser.add_argument("--height", type=int, default=1600, help="of the screenshot")
-    parser.add_argument("--dark", action="store_true", help="for a reader who prefers dark pages")
+    parser.add_argument("--figures", type=int, default=1, help="minimum number of figures")
+    parser.add_argument("--width", type=int, default=1200, help="window width in pixels (500 or more)")
+    parser.add_argument("--height", type=int, default=1600, help="screenshot height in pixels")
+    parser.add_argument("--dark", action="store_true", help="use the dark colour scheme")
     parser.add_argument("--screenshot", type=pathlib.Path, help="PNG to write")
     arguments = parser.parse_args()
     program = find_chromium()

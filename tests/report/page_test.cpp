@@ -14,7 +14,7 @@ namespace {
 
 constexpr Index samples = 600;
 
-/// A kernel such as classes make it: near the diagonal blocks large, elsewhere small, with some noise.
+/// Block kernel of classes: large near the diagonal, small elsewhere, with noise.
 Matrix<double> blocky_kernel(double contrast) {
   const Random random(7);
   Matrix<double> kernel(samples, samples);

@@ -24,7 +24,7 @@ TEST(Png, OfOnePixelHasTheChecksThatAreKnown) {
   const std::vector<std::uint8_t> black{0};
   const std::string file = png(black, 1, 1, 1);
   EXPECT_EQ(file.substr(0, 8), "\x89PNG\r\n\x1a\n");
-  // IHDR of 1 × 1, 8 bits, grey has the check 3a7e9b55; IEND always ae426082.
+  // The CRC of IHDR for 1 × 1, 8 bits, grey is 3a7e9b55; that of IEND is always ae426082.
   EXPECT_NE(file.find("\x3a\x7e\x9b\x55"), std::string::npos);
   EXPECT_EQ(file.substr(file.size() - 4), "\xae\x42\x60\x82");
 }
@@ -64,10 +64,10 @@ TEST(Pictures, WordsHaveRoomBesideTheNext) {
   };
   EXPECT_EQ(width("frog"), width("a frog"));  // narrower than the pictures
   EXPECT_GT(width("automobile: airplane"), width("frog") + 50);
-  EXPECT_EQ(width(std::string(40, 'w')), width(std::string(60, 'w')));  // shortened alike
+  EXPECT_EQ(width(std::string(40, 'w')), width(std::string(60, 'w')));  // both are truncated
 }
 
-// Two stored blocks, read by a decoder that is not ours.
+// Two stored blocks, decoded by an independent decoder.
 TEST(Png, LargeOnesAreReadByZlib) {
   std::vector<std::uint8_t> pixels(150 * 151 * 3);
   for (std::size_t i = 0; i < pixels.size(); ++i) pixels[i] = static_cast<std::uint8_t>(i * 7 % 251);

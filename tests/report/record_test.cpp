@@ -18,7 +18,7 @@ std::vector<std::string> keys_of(const Json& object) {
   return keys;
 }
 
-/// An engine that only has a name.
+/// Engine that has only a name.
 class NamedEngine : public Engine {
  public:
   std::string name() const override { return "cpu"; }

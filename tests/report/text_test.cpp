@@ -14,7 +14,7 @@ TEST(Text, KeepsGoodUtf8) {
 TEST(Text, ReplacesBrokenBytes) {
   const std::string r(replacement);
   EXPECT_EQ(clean_text("a\xE9z"), "a" + r + "z");
-  EXPECT_EQ(clean_text("\xC3"), r);                          // cut short
+  EXPECT_EQ(clean_text("\xC3"), r);                          // truncated
   EXPECT_EQ(clean_text("\xC0\xAF"), r + r);                  // overlong
   EXPECT_EQ(clean_text("\xED\xA0\x80"), r + r + r);          // surrogate
   EXPECT_EQ(clean_text("\xF4\x90\x80\x80"), r + r + r + r);  // above U+10FFFF
