@@ -14,7 +14,7 @@ namespace {
 
 using Name = ClassicalKernel::Name;
 
-/// Standardised: columns of ±1, half of each.
+/// Standardised features: columns with equally many 1 and −1.
 Matrix<double> signs(Index n, Index d, double scale = 1) {
   Matrix<double> x(n, d);
   for (Index i = 0; i < n; ++i) {

@@ -28,7 +28,8 @@ Matrix<double> gram(const ClassicalKernel& kernel, const Matrix<double>& x1, con
   return std::get<Matrix<double>>(classical_gram(kernel, view(x1), view(x2), Precision::f64));
 }
 
-/// J_n by Cho & Saul's integral, midpoint rule in ψ = π/2·(1 + tanh(sinh t))/2 (double exponential), positive terms.
+/// J_n by Cho & Saul's integral, whose terms are positive; double exponential quadrature with ψ = π/2·(1 + tanh(sinh
+/// t))/2.
 Real angular(Index n, Real theta) {
   const Real c = std::cos(theta);
   Real sum = 0;
@@ -97,7 +98,7 @@ TEST(Classical, AgreesWithBruteForceInLongDouble) {
       for (Index i = 0; i < k.rows(); i += 3) {
         for (Index j = 0; j < k.cols(); j += 5) {
           const Real expected = brute_force(kernel, x1.data() + 7 * i, x2.data() + 7 * j, 7);
-          // Rounding of the inner product, up to d·eps of the norms' product, enlarged by the power.
+          // Rounding of the inner product, up to d·eps of the product of the norms, amplified by the power.
           const Real scale = kernel.name == Name::linear || kernel.name == Name::polynomial ? 1e3L : std::abs(expected);
           EXPECT_NEAR(k(i, j), static_cast<double>(expected), static_cast<double>(400 * eps * scale))
               << kernel.to_text() << " n=" << n << " (" << i << "," << j << ")";

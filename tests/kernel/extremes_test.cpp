@@ -26,7 +26,7 @@ class Extremes : public testing::TestWithParam<std::string> {
   const std::unique_ptr<Engine> engine = make_engine(GetParam());
 };
 
-/// A network without bias is homogeneous: inputs times s give the kernel times s².
+/// A network without bias is homogeneous: inputs scaled by s give the kernel scaled by s².
 TEST_P(Extremes, HugeAndTinyInputs) {
   const Network network = Network::parse("fc:3(w_std=1.4142135623730951)");
   const Matrix<double> x = normal(5, 1);
@@ -44,8 +44,8 @@ TEST_P(Extremes, HugeAndTinyInputs) {
   }
 }
 
-/// Variances of 1e±3200, whose products no type holds: normalisation takes the scale away. `cpu` refuses the large
-/// ones.
+/// Variances of 1e±3200, whose products overflow any type; layer normalisation removes the scale. `cpu` rejects the
+/// large ones.
 TEST(ExtremesOfTheOracle, VariancesBeyondTheRangeOfTheirProducts) {
   const auto engine = make_engine("reference");
   const Network network = Network::parse("dense monomial(degree=8) dense layer_norm erf dense");
@@ -73,7 +73,7 @@ TEST_P(Extremes, BiasOutlivesTinyInputsAndDrownsInHugeOnes) {
 }
 
 TEST_P(Extremes, FloatsOfAnyScaleGoIntoFloats) {
-  // Every deviation is out of float's reach, every product within it.
+  // Every deviation overflows or underflows float, but every product is in range.
   const Network network = Network::parse("fc:2(w_std=1.4142135623730951)");
   const Matrix<double> huge = normal(4, 1e100);
   const Matrix<double> tiny = normal(4, 1e-100);
@@ -127,11 +127,11 @@ TEST_P(Extremes, ZeroDuplicateAntipodalAndParallelRows) {
   const Gram relu = gram(Network::parse("fc:1"), {x.view(), shape}, {.kind = Kind::both}, *engine);
   EXPECT_NEAR(f64(relu.nngp)(0, 2), 0, 1e-16);                        // κ₁(−1) = 0
   EXPECT_NEAR(f64(relu.ntk)(0, 3), 2.5 * f64(relu.ntk)(0, 0), 1e-7);  // homogeneous
-  for (Index j = 0; j < 6; ++j) EXPECT_EQ(f64(relu.ntk)(4, j), 0);    // nothing in, nothing out
+  for (Index j = 0; j < 6; ++j) EXPECT_EQ(f64(relu.ntk)(4, j), 0);    // zero input gives a zero kernel
 }
 
-/// 1 − ρ of nearly equal inputs keeps its digits through 50 layers: the kernel of x and x + δ differs from that of x
-/// with itself by an amount of order ‖δ‖ (κ₀ has a root there), which rounding of ρ would drown.
+/// 1 − ρ of nearly equal inputs keeps its accuracy through 50 layers: the kernel of x and x + δ differs from that of x
+/// with itself by an amount of order ‖δ‖ (κ₀ has a square root singularity there), which rounding of ρ would hide.
 TEST_P(Extremes, NearlyEqualInputsKeepTheirDigits) {
   const Network network = Network::parse("fc:50(w_std=1.4142135623730951)");
   const auto gap = [&](double delta, Precision precision) {
@@ -145,7 +145,7 @@ TEST_P(Extremes, NearlyEqualInputsKeepTheirDigits) {
         },
         k.ntk);
   };
-  // Linear in δ while small: the ratio of gaps is the ratio of the δ.
+  // Linear for small δ: the ratio of the gaps equals the ratio of the δ.
   EXPECT_NEAR(gap(1e-6, Precision::f64) / gap(1e-5, Precision::f64), 0.1, 1e-3);
   EXPECT_NEAR(gap(1e-8, Precision::f64) / gap(1e-5, Precision::f64), 1e-3, 1e-4);
   EXPECT_NEAR(gap(1e-4, Precision::f32) / gap(1e-3, Precision::f64), 0.1, 2e-2);

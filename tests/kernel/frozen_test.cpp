@@ -15,7 +15,7 @@
 namespace widelimit {
 namespace {
 
-/// A network with frozen layers, and the path that the fast engine takes for it.
+/// A network with frozen layers, and the path that the `cpu` engine uses for it.
 struct FrozenCase {
   const char* network;
   Shape shape;
@@ -59,7 +59,7 @@ double number_of(const AnyMatrix& matrix, Index i, Index j) {
   return std::visit([&](const auto& values) { return static_cast<double>(values(i, j)); }, matrix);
 }
 
-/// What the trained layers contribute to the NTK of the network with all of them trained, by the reference engine.
+/// Contribution of the trained layers to the NTK of the network with all layers trained, by the reference engine.
 Matrix<double> sum_of_trained(const Network& network, const SampleView& x) {
   const auto oracle = make_engine("reference");
   const LayerContributions own = layer_contributions(network, x, {}, *oracle);
@@ -74,7 +74,7 @@ Matrix<double> sum_of_trained(const Network& network, const SampleView& x) {
   return sum;
 }
 
-// float32: roundings of 6e-8, a few hundred of them in the sums of images.
+// float32: rounding errors of 6e-8, a few hundred of them in the sums for images.
 TEST(Frozen, KernelIsTheSumOfTheTrainedLayers) {
   for (const FrozenCase& where : frozen_cases()) {
     const Network network = Network::parse(where.network);
@@ -145,8 +145,9 @@ TEST(Frozen, LayersContributeNothing) {
   }
 }
 
-/// NT-L: training the first layer of a two-layer network alone, H = ⟨x,x'⟩/d·(π − arccos ρ)/(2π). The angle is taken
-/// from both diagonals of the rhombus of unit vectors, which lose no digits.                   [docs/theory/kernels.md]
+/// NT-L: training only the first layer of a two-layer network gives H = ⟨x,x'⟩/d·(π − arccos ρ)/(2π). The angle is
+/// computed from both diagonals of the rhombus of unit vectors, without cancellation.
+/// [docs/theory/kernels.md]
 TEST(Frozen, FirstLayerAloneHasAClosedForm) {
   const Index n = 24, d = 7;
   Matrix<double> x = normal_rows(n, d, 8);
@@ -209,8 +210,9 @@ TEST(Frozen, LastLayerAloneHasTheKernelOfTheProcess) {
   }
 }
 
-/// Bits, since one channel of the sweep does what the network's own does. In float32 only where all activations are
-/// rectifiers: a network with erf runs in float64 and is rounded, and what is cut before it does not.
+/// Bitwise, since one channel of the sweep performs the same operations as the single network. In float32 only if all
+/// activations are rectifiers: a network with erf runs in float64 and is rounded, whereas its prefixes without erf do
+/// not.
 TEST(Frozen, SweepHoldsTheKernelOfEveryFrozenNetwork) {
   for (const char* text : {"dense(b_std=0.2) relu dense(w_std=1.3) erf dense(b_std=0.1) relu dense", "fc:3(w_std=1.4)",
                            "dense relu dense(frozen=true) relu dense relu dense"}) {
@@ -240,7 +242,7 @@ TEST(Frozen, SweepHoldsTheKernelOfEveryFrozenNetwork) {
   }
 }
 
-/// The program takes arccos of a cosine: where 1 − |ρ| is t, that has lost eps/√t, in every layer.
+/// The published program computes arccos of a cosine, which for t = 1 − |ρ| has an error of eps/√t in every layer.
 TEST(Frozen, NetworksAgreeWithThePublishedProgram) {
   const auto engine = make_engine("cpu");
   std::string absent;

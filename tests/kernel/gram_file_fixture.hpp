@@ -16,7 +16,7 @@ namespace widelimit::test {
 
 inline const auto cpu = make_engine("cpu");
 
-/// The stored matrix is `expected`, bit for bit.
+/// Expects the stored matrix to equal `expected` bitwise.
 inline void expect_written(const std::filesystem::path& path, const std::string& name, const AnyMatrix& expected) {
   SCOPED_TRACE(name);
   const GramFile stored(path, name);
@@ -32,7 +32,7 @@ inline void expect_written(const std::filesystem::path& path, const std::string&
       found);
 }
 
-/// Stops the work once `after` units are done.
+/// Cancels the computation after `after` units.
 class StopAfter final : public Progress {
  public:
   explicit StopAfter(std::int64_t after) : after_(after) {}

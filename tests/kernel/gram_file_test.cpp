@@ -12,7 +12,7 @@ namespace {
 
 constexpr double ulp = std::numeric_limits<double>::epsilon();
 
-/// Symmetric, with a diagonal that bounds it.
+/// A symmetric matrix whose diagonal bounds its entries.
 Matrix<double> symmetric(Index n) {
   const Matrix<double> x = normal_rows(n, 7, 3);
   Matrix<double> k(n, n);

@@ -55,7 +55,7 @@ TYPED_TEST(CheckGram, NamesTheEntryThatIsNotFinite) {
       k(i, j) = bad;
       EXPECT_NE(complaint(k).find("entry (" + std::to_string(i) + ", " + std::to_string(j) + ")"), std::string::npos);
     }
-    auto k = smooth_gram<TypeParam>(100);  // infinity in both halves: their difference is no number either
+    auto k = smooth_gram<TypeParam>(100);  // infinity in both triangles: their difference is NaN
     k(3, 4) = k(4, 3) = bad;
     EXPECT_NE(complaint(k).find("entry (3, 4)"), std::string::npos);
   }
@@ -67,7 +67,7 @@ TYPED_TEST(CheckGram, ToleratesRoundingAndNamesThePairBeyondIt) {
   k(70, 2) += 8 * epsilon;
   EXPECT_EQ(complaint(k), "");
   k(70, 2) += 1000 * epsilon;
-  k(95, 80) += TypeParam(0.5);  // a later pair, which another thread may meet first
+  k(95, 80) += TypeParam(0.5);  // a later pair, which another thread may find first
   for (const int threads : {1, 2, 5}) {
     EXPECT_NE(complaint(k, threads).find("(2, 70)"), std::string::npos);
     EXPECT_NE(complaint(k, threads).find("(70, 2)"), std::string::npos);
@@ -79,7 +79,7 @@ TEST(CheckGramScale, IsTakenFromTheDiagonal) {
   k(0, 0) = 1e200;
   k(1, 1) = 1e200;
   k(0, 1) = 1e180;
-  k(1, 0) = -1e180;  // rounding beside 1e200
+  k(1, 0) = -1e180;  // rounding relative to 1e200
   EXPECT_EQ(complaint(k), "");
   k(0, 0) = 1e-200;
   k(1, 1) = 1e-200;

@@ -70,7 +70,8 @@ std::vector<Case> cases() {
   return result;
 }
 
-/// The fast back end against the oracle. 1e-12 away from equal inputs; quadrature adds what it says it adds.
+/// The `cpu` engine against the reference engine: 1e-12 for inputs that are not nearly equal, plus the reported
+/// quadrature error.
 TEST(Gram, FastBackEndEqualsReference) {
   const auto fast = make_engine("cpu");
   const auto oracle = make_engine("reference");
@@ -104,7 +105,8 @@ TEST(Gram, SymmetricIsTheRectangleAndExactlySymmetric) {
       for (Index i = 0; i < n; ++i) {
         for (Index j = 0; j < n; ++j) {
           EXPECT_EQ(s(i, j), s(j, i));
-          // Only dropout distinguishes a sample with itself from two equal samples; there only the others are compared.
+          // Only dropout distinguishes a sample with itself from two equal samples; in that case only the other pairs
+          // are compared.
           const bool comparable = i != j || c.network.to_text().find("dropout") == std::string::npos;
           if (comparable) {
             EXPECT_NEAR(s(i, j), r(i, j), 3e-8 * (1 + std::abs(s(i, j)))) << i << ", " << j;
@@ -134,7 +136,7 @@ TEST(Gram, PermutedInputsPermuteTheKernel) {
   }
 }
 
-/// xᵀKx ≥ −n·eps·trace for every x: by Cholesky of K + ridge.
+/// Checks xᵀKx ≥ −n·eps·trace for every x by Cholesky of K + ridge.
 void expect_positive_semidefinite(const Matrix<double>& k) {
   const Index n = k.rows();
   double trace = 0;
@@ -181,7 +183,7 @@ TEST(Gram, AnySize) {
   }
 }
 
-/// EQ's two-layer kernel: Θ = ⟨x,x'⟩/d·(π−arccos u)/π + ‖x‖‖x'‖√(1−u²)/(2πd).                [docs/theory/kernels.md]
+/// Two-layer kernel of EQ: Θ = ⟨x,x'⟩/d·(π−arccos u)/π + ‖x‖‖x'‖√(1−u²)/(2πd).                [docs/theory/kernels.md]
 TEST(Gram, TwoLayerFormula) {
   const Matrix<double> x = normal(9, 5, 8);
   for (const std::string name : {"cpu", "reference"}) {
@@ -202,8 +204,8 @@ TEST(Gram, TwoLayerFormula) {
   }
 }
 
-/// ReLU with w_std = √2 keeps variances, so each of the L+1 weight layers adds 2‖x‖²/d to Θ(x,x): exact where the
-/// reference values take the root of a cancelled difference.
+/// ReLU with w_std = √2 preserves variances, so each of the L+1 weight layers adds 2‖x‖²/d to Θ(x,x). Exact, whereas
+/// the reference values take the square root of a difference with cancellation.
 TEST(Gram, DiagonalOfReluHasAClosedForm) {
   const Matrix<double> x = normal(5, 6, 15);
   for (const std::string name : {"cpu", "reference"}) {
@@ -220,7 +222,7 @@ TEST(Gram, DiagonalOfReluHasAClosedForm) {
   }
 }
 
-/// A scale is a weight that is not trained: it multiplies both kernels of what comes before it by its square.
+/// A scale is an untrained weight: it multiplies both kernels of the preceding layers by its square.
 TEST(Gram, ScaleMultipliesBySquare) {
   const auto engine = make_engine("cpu");
   const Matrix<double> x = normal(4, 5, 14);

@@ -36,7 +36,7 @@ TEST(HadamardSketch, IsTheProductOfItsThreeMatricesWhateverTheBlock) {
     v[usize(k)] = random.normal(static_cast<std::uint64_t>(k));
     const std::vector<double> whole = sketched(unit(k), 128);
     const std::vector<double> parts = sketched(unit(k), 16);
-    // A column of PHD is that of another, with the signs of H: entries differ in sign and sum order alone.
+    // The columns of PHD differ only in sign and in the order of summation.
     for (Index r = 0; r < rows; ++r) {
       EXPECT_NEAR(whole[usize(r)], parts[usize(r)], 1e-12);
       expected[usize(r)] += v[usize(k)] * whole[usize(r)];
@@ -44,7 +44,7 @@ TEST(HadamardSketch, IsTheProductOfItsThreeMatricesWhateverTheBlock) {
   }
   const std::vector<double> found = sketched(v, 32);
   for (Index r = 0; r < rows; ++r) EXPECT_NEAR(found[usize(r)], expected[usize(r)], 1e-11);
-  // Lengths are kept on the mean: E‖PHDv‖² = rows·2^m·density·‖v‖².
+  // Norms are preserved in expectation: E‖PHDv‖² = rows·2^m·density·‖v‖².
   double mean = 0;
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     HadamardSketch sketch(length, rows, 0.1, 1, seed);
@@ -54,7 +54,7 @@ TEST(HadamardSketch, IsTheProductOfItsThreeMatricesWhateverTheBlock) {
     for (Index r = 0; r < rows; ++r) mean += sketch.result()(0, r) * sketch.result()(0, r) / 200;
   }
   const double square = std::inner_product(v.begin(), v.end(), v.begin(), 0.0);
-  EXPECT_NEAR(mean / (rows * 128 * 0.1 * square), 1, 0.06);  // its standard error is below 0.015
+  EXPECT_NEAR(mean / (rows * 128 * 0.1 * square), 1, 0.06);  // the standard error is below 0.015
 }
 
 }  // namespace

@@ -10,13 +10,13 @@
 #include <numeric>
 #include <vector>
 
-/// A small problem, and label-aware kernels by their definition.
+/// A small problem, and label-aware kernels computed directly from the definition.
 namespace widelimit {
 
 using Real = long double;
 using Rows = std::vector<std::vector<Real>>;
 
-/// Samples near one centre for each class, their kernel, and everything once more for test samples.
+/// Samples clustered around one centre per class and their kernel, for training and for test samples.
 struct Problem {
   Matrix<double> x, x_test, k, k_test;
   std::vector<Index> labels;
@@ -54,7 +54,7 @@ inline Matrix<double> copied(const Matrix<double>& m) {
   return copy;
 }
 
-/// The definition, one pair after the other in long double, without any of the library's sums.
+/// Direct evaluation of the definition, pair by pair in long double, independent of the sums of the library.
 namespace brute {
 
 inline std::vector<Real> sample(const Matrix<double>& x, Index i) {
@@ -162,7 +162,7 @@ inline std::vector<Real> features(Real kernel, const std::vector<Real>& a, const
   return all;
 }
 
-/// Least squares by modified Gram–Schmidt on the design itself, never on normal equations.
+/// Least squares by modified Gram–Schmidt on the design matrix, without normal equations.
 inline std::vector<Real> least_squares(Rows columns, std::vector<Real> z) {
   const std::size_t p = columns.size();
   Rows upper(p, std::vector<Real>(p, 0));
@@ -233,7 +233,7 @@ inline Rows linear(const Problem& problem, Index components, Real different, Rea
   return label_aware(problem, estimate(problem.k, problem.x), estimate(problem.k_test, problem.x_test), ratio);
 }
 
-/// Nadaraya and Watson over all pairs, with the published weight σ² − (Θ − Θ_ij)².
+/// Nadaraya–Watson regression over all pairs, with the published weight σ² − (Θ − Θ_ij)².
 inline Rows smoothed(const Problem& problem, const Rows& z, Real ratio) {
   const double* begin = problem.k.data();
   const double* end = begin + problem.k.rows() * problem.k.cols();
@@ -272,7 +272,7 @@ inline Rows targets(const Problem& problem, Real different) {
   return z;
 }
 
-/// H⁻¹ZH⁻¹ by elimination.
+/// H⁻¹ZH⁻¹ by Gaussian elimination.
 inline Rows between_inverses(const Problem& problem, Rows z) {
   const auto n = usize(problem.k.rows());
   for (int side = 0; side < 2; ++side) {

@@ -16,7 +16,7 @@ namespace {
 constexpr Index n = 1100;
 constexpr Index tests = 530;
 
-/// Stops once tiles are written, which the number of all pairs of both matrices shows.
+/// Cancels while tiles are written, identified by the total number of pairs of both matrices.
 struct StopsAtTiles final : Progress {
   bool update(std::int64_t done, std::int64_t total, std::string_view) override {
     return total != n * n + tests * n || done == 0;
@@ -30,7 +30,7 @@ class LabelAwareFile : public testing::Test {
                                         {"test_", problem.test_view(), problem.view()}};
     const std::vector<Network> networks{Network::parse("dense(w_std=1.5, b_std=0.2) relu dense")};
     (void)write_gram(theta, networks, blocks, {.kind = Kind::ntk, .existing = Existing::replace}, *engine);
-    // Strips of 256 rows twice, three tiles of 512 × 512, and 1 MiB for blocks.
+    // Two strips of 256 rows, three tiles of 512 × 512, and 1 MiB for blocks.
     options.memory = usize(8 * (2 * 256 * n + 3 * 512 * 512)) + (std::size_t{1} << 20);
     options.existing = Existing::replace;
   }
@@ -45,7 +45,7 @@ class LabelAwareFile : public testing::Test {
     }
     return Code{};
   }
-  /// Bit for bit.
+  /// Compares bitwise.
   bool equals(const AnyMatrix& expected, const char* name) const {
     const GramFile file(out, name);
     const AnyMatrix found = file.read(0, 0, file.rows(), file.cols());
@@ -61,7 +61,8 @@ class LabelAwareFile : public testing::Test {
   LabelAwareFileOptions options;
 };
 
-/// In less memory than the matrices take: the bits of make_label_aware, straight through and after a stop.
+/// With less memory than the matrices need, the result equals that of make_label_aware bitwise, with and without an
+/// interruption.
 TEST_F(LabelAwareFile, HasTheBitsOfMemoryAndResumes) {
   EXPECT_LT(*options.memory, usize(8 * (n * n + tests * n)));
   AnyMatrix train = copied(problem.k);
@@ -89,7 +90,7 @@ TEST_F(LabelAwareFile, HasTheBitsOfMemoryAndResumes) {
   EXPECT_TRUE(equals(test, "test_label_aware"));
   EXPECT_TRUE(write().complete_before);
   options.aware.ratio = 0.2;
-  EXPECT_EQ(refusal(), Code::usage);  // complete, but of something else
+  EXPECT_EQ(refusal(), Code::usage);  // complete, but for other inputs
 }
 
 TEST_F(LabelAwareFile, RefusesWhatNeedsTheWholeMatrix) {

@@ -26,7 +26,7 @@ Matrix<double> test_kernel(const Problem& problem, const LabelAwareOptions& opti
   return std::move(std::get<Matrix<double>>(result));
 }
 
-/// Largest difference beside the largest change of an entry.
+/// Largest difference relative to the largest change of an entry.
 double apart(const Matrix<double>& found, const Rows& expected, const Matrix<double>& before) {
   Real difference = 0;
   Real change = 0;
@@ -39,7 +39,8 @@ double apart(const Matrix<double>& found, const Rows& expected, const Matrix<dou
   return static_cast<double>(difference / change);
 }
 
-/// Features of unit length have a condition κ below 1e4 here, normal equations lose κ²ε ≈ 2e-8 at worst.
+/// The features scaled to unit length have a condition number κ below 1e4 here; normal equations lose at most κ²ε ≈
+/// 2e-8.
 TEST(LabelAwareKernel, LinearRegressionIsThatOfTheWholeDesign) {
   const auto engine = make_engine("cpu");
   for (const Index classes : {2, 3}) {
@@ -75,7 +76,7 @@ TEST(LabelAwareKernel, KernelRegressionIsTheWeightedMeanOverAllPairs) {
   }
 }
 
-/// The reference engine computes in long double; more samples than a strip holds cross its edges.
+/// The reference engine computes in long double; the number of samples exceeds a strip.
 TEST(LabelAwareKernel, EnginesAgreeAndThreadsChangeNoBit) {
   const Problem problem(300, 140, 5, 3);
   for (const LabelAwareMethod method : {LabelAwareMethod::linear2, LabelAwareMethod::kr1, LabelAwareMethod::fjlt1}) {
@@ -104,13 +105,13 @@ TEST(LabelAwareKernel, IsSymmetricAndTheTestRowOfATrainingSampleIsItsOwn) {
     (void)add_label_aware(aware, KernelPart::test, again, {problem.view(), problem.view()}, *engine);
     const auto& rows = std::get<Matrix<double>>(again);
     for (Index i = 0; i < 290; i += 17) {
-      // Of a sample and its copy the angle is right to √ε only.
+      // The angle between a sample and its copy is accurate to √ε only.
       for (Index j = 0; j < 290; ++j) EXPECT_NEAR(k(i, j), rows(i, j), 1e-6) << i << " " << j;
     }
   }
 }
 
-/// Of training samples it is the diagonal of their matrix.
+/// For training samples, equals the diagonal of their matrix.
 TEST(LabelAwareKernel, DiagonalOfSamplesIsThatOfTheirMatrix) {
   const auto engine = make_engine("cpu");
   const Problem problem(150, 2, 5, 3);
@@ -128,8 +129,8 @@ TEST(LabelAwareKernel, DiagonalOfSamplesIsThatOfTheirMatrix) {
   }
 }
 
-/// In place Z is evaluated once and waits in the lower triangle for λ; learned first and added then, it is evaluated
-/// twice. Both have the same sums but for their order.
+/// In place, Z is evaluated once and stored in the lower triangle until λ is known; fitted first and added later, it is
+/// evaluated twice. Both compute the same sums in a different order.
 TEST(LabelAwareKernel, InPlaceIsWhatIsLearnedAndAdded) {
   const Problem problem(390, 2, 5, 3);
   for (const LabelAwareMethod method : {LabelAwareMethod::linear1, LabelAwareMethod::kr1}) {
@@ -153,7 +154,7 @@ TEST(LabelAwareKernel, InPlaceIsWhatIsLearnedAndAdded) {
   }
 }
 
-/// λ by its definition: the label-aware part has `ratio` of the magnitude of the kernel.
+/// λ by definition: the magnitude of the label-aware part is `ratio` times that of the kernel.
 TEST(LabelAwareKernel, RatioIsThatOfMeanMagnitudes) {
   const auto engine = make_engine("cpu");
   const Problem problem(150, 2, 4, 3);
@@ -210,12 +211,12 @@ TEST(LabelAwareKernel, ASketchIsNearlyAsGoodAsAllPairs) {
     EXPECT_GT(best, 0.3);
     const double found = explained(sketch);
     EXPECT_LE(found, best + 1e-9);
-    // Residuals of a sketch of ε = 0.01 exceed the least by a factor of 1 + O(ε).
+    // Residuals of a sketch with ε = 0.01 exceed the minimum by a factor of 1 + O(ε).
     EXPECT_LT(1 - found, 1.05 * (1 - best));
   }
 }
 
-/// Unit rows make four of the features one and the same: the solution of least norm is found, and the rank told.
+/// Rows of unit norm make four of the features identical: checks the minimum-norm solution and the rank.
 TEST(LabelAwareKernel, RedundantFeaturesDoNoHarm) {
   const auto engine = make_engine("cpu");
   Problem problem(50, 4, 6, 2);
@@ -235,7 +236,7 @@ TEST(LabelAwareKernel, RedundantFeaturesDoNoHarm) {
 TEST(LabelAwareKernel, TakesFeaturesOfTheCaller) {
   const auto engine = make_engine("cpu");
   const Problem problem(140, 5, 4, 2);
-  // The answer itself is one of the features: nothing is left to explain. A sample is known by its first number.
+  // One of the features is the target itself, so the fit is exact. A sample is identified by its first value.
   std::map<double, Index> label;
   for (Index i = 0; i < 140; ++i) label[problem.x(i, 0)] = problem.labels[usize(i)];
   for (Index i = 0; i < 5; ++i) label[problem.x_test(i, 0)] = i % 2;
@@ -285,7 +286,7 @@ TEST(LabelAwareKernel, CountsPairsBeyondTheTrainingRange) {
   EXPECT_EQ(add_label_aware(aware, KernelPart::train, own, {}, *engine), 0);
 }
 
-/// A Gram matrix in a file is read strip by strip, to the same bits.
+/// A Gram matrix in a file is read strip by strip; the result is bitwise equal.
 TEST(LabelAwareKernel, LearnsFromFilesWhatItLearnsFromMemory) {
   const auto engine = make_engine("cpu");
   const Problem problem(300, 2, 4, 2);

@@ -10,8 +10,8 @@
 
 namespace widelimit {
 
-/// The limit kernels of two images, written down once more as plainly as possible: one matrix Σ and one Θ over all
-/// positions of both images (image 0 first), every layer a map of such matrices.          [docs/theory/kernels.md]
+/// The limit kernels of two images, implemented independently and as plainly as possible: one matrix Σ and one Θ over
+/// all positions of both images (image 0 first); every layer maps such matrices.          [docs/theory/kernels.md]
 struct LimitRecursion {
   Index height = 1;
   Index width = 1;
@@ -43,7 +43,7 @@ struct LimitRecursion {
     }
   }
 
-  /// Σ ← MΣMᵀ-like sums: new entry (p,q) = combine(m, p, q).
+  /// Sums of the form MΣMᵀ: new entry (p,q) = combine(m, p, q).
   void replace(Index new_height, Index new_width,
                const std::function<double(std::vector<double>&, Index, Index)>& combine) {
     const Index n = 2 * new_height * new_width;
@@ -65,7 +65,7 @@ struct LimitRecursion {
     }
   }
 
-  /// k×k windows, SAME: `before` rows and columns of zeros in front; output ⌈n/stride⌉.
+  /// k×k windows, SAME: `before` rows and columns of zero padding in front; output ⌈n/stride⌉.
   void window_mean(Index k, Index stride, Index before) {
     const Index h = height, w = width, n = side();
     const Index oh = (h + stride - 1) / stride, ow = (w + stride - 1) / stride;

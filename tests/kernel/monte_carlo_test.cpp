@@ -23,7 +23,7 @@ MonteCarloGram run(const char* network, const Matrix<double>& x, const Shape& sh
 struct LimitCase {
   const char* network;
   Shape input;
-  int depth;  ///< of random layers: what the finite-width bias is proportional to
+  int depth;  ///< number of random layers, to which the finite-width bias is proportional
   std::function<void(LimitRecursion&)> limit;
 };
 void PrintTo(const LimitCase& where, std::ostream* out) { *out << where.network; }
@@ -144,9 +144,9 @@ TEST(MonteCarlo, TwoLayerFormula) {
       EXPECT_EQ(estimate.ntk(i, j), estimate.ntk(j, i));
     }
   }
-  EXPECT_LT(outside, 37 * 37 / 8);  // the standard error is neither too small …
+  EXPECT_LT(outside, 37 * 37 / 8);  // the standard error is not too small …
   EXPECT_GT(estimate.ntk_error(0, 0), 1e-3 * estimate.ntk(0, 0));
-  EXPECT_LT(estimate.ntk_error(0, 0), 0.2 * estimate.ntk(0, 0));  // … nor too large
+  EXPECT_LT(estimate.ntk_error(0, 0), 0.2 * estimate.ntk(0, 0));  // … and not too large
 }
 
 TEST(MonteCarlo, ALinearNetworkHasNoSpread) {

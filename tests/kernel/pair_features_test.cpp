@@ -11,7 +11,7 @@
 namespace widelimit {
 namespace {
 
-/// Features of a block, gathered from the parts in which they come: a row for each.
+/// Collects the features of a block from its parts, one row per feature.
 Matrix<double> gathered(const PairFeatures& features, const PairBlock& block, MatrixView<const double> k,
                         const CoordinateSums& sums) {
   Matrix<double> all(features.count(), block.pairs());
@@ -26,8 +26,8 @@ Matrix<double> gathered(const PairFeatures& features, const PairBlock& block, Ma
   return all;
 }
 
-/// By the definition in long double. Squares of distances are right to a few ε(‖x‖² + ‖x'‖²), cosines to a few ε, so
-/// that angles and sines of nearly parallel or antipodal samples are right to the root of that only.
+/// Compares with the definition in long double. Squared distances are accurate to a few ε(‖x‖² + ‖x'‖²), cosines to a
+/// few ε, hence angles and sines of nearly parallel or antipodal samples only to the square root of that.
 void expect_definition(const Matrix<double>& x, const PairBlock& block, const Matrix<double>& found,
                        const Matrix<double>& k, const brute::Learned& learned) {
   constexpr Real few = 256 * 2.3e-16L;
@@ -40,7 +40,7 @@ void expect_definition(const Matrix<double>& x, const PairBlock& block, const Ma
       const Real scale = 1 + brute::inner(a, a) + brute::inner(b, b);
       const Real sine = std::sqrt(std::max<Real>(0, 1 - expected[2] * expected[2]));
       const Real angle = std::min(few / std::max<Real>(sine, 1e-30L), std::sqrt(2 * few)) + few;
-      // Samples that are constant have no correlation; it is 0.
+      // The correlation of constant samples is undefined; the library returns 0.
       if (!std::isfinite(expected[8])) expected[8] = 0;
       if (!std::isfinite(expected[5])) expected[5] = 0;
       const std::vector<Real> bounds{few * std::abs(theta),
@@ -62,7 +62,7 @@ void expect_definition(const Matrix<double>& x, const PairBlock& block, const Ma
   }
 }
 
-/// Awkward sizes; equal, zero and antipodal samples among them.
+/// Odd sizes; includes equal, zero and antipodal samples.
 TEST(PairFeatures, AreThoseOfTheDefinition) {
   for (const auto& [n, d] : {std::pair<Index, Index>{2, 1}, {37, 5}, {150, 37}}) {
     Matrix<double> x = normal_rows(n, d, 3);

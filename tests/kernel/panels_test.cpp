@@ -33,7 +33,7 @@ TEST(Panels, StayBelowTheBudgetAndEndAtEdges) {
         EXPECT_TRUE(plan.rows == n || plan.rows % 4 == 0);
         EXPECT_TRUE(plan.cols == n || plan.cols % 4 == 0);
         EXPECT_GE(plan.rows, 4);
-        // What is really there at once.
+        // Memory that is really in use at once.
         const Index loaded = symmetric && plan.rows == n ? n : plan.rows + plan.cols;
         EXPECT_LE(static_cast<std::size_t>(loaded) * needs.sample_bytes + needs.fixed_bytes, budget);
       }
@@ -65,7 +65,7 @@ TEST(Panels, TooLittleMemorySaysHowMuchIsNeeded) {
   }
 }
 
-/// Every pair once: cut as a whole, or panel by panel.
+/// Covers every pair once, as a whole or panel by panel.
 TEST(Cut, CoversTheUpperTriangleOnce) {
   for (const Index n : {0, 1, 2, 37, 130, 300}) {
     for (const Index edge : {4, 64, 128}) {

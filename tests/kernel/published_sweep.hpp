@@ -10,8 +10,9 @@
 
 namespace widelimit {
 
-/// Kernels of the program of Arora et al. for the UCI sets (tests/golden/open_uci.npz): i hidden layers, the first j
-/// weight layers frozen, on the first n samples of a set. Its input covariance is ⟨x,x'⟩: d times ours.
+/// Kernels computed by the program of Arora et al. for the UCI data sets (tests/golden/open_uci.npz): i hidden layers,
+/// the first j weight layers frozen, on the first n samples of a data set. Its input covariance is ⟨x,x'⟩, d times
+/// ours.
 struct PublishedSweep {
   std::string set;
   Dataset data;
@@ -26,7 +27,7 @@ struct PublishedSweep {
   }
 };
 
-/// All of them; none, and why in `absent`, where the UCI sets are not there.
+/// Returns all of them; if the UCI data sets are missing, returns none and sets `absent` to the reason.
 inline std::vector<PublishedSweep> published_sweeps(std::string& absent) {
   std::vector<PublishedSweep> all;
   for (auto& [name, array] : read_npz_arrays(WIDELIMIT_GOLDEN "/open_uci.npz").arrays) {

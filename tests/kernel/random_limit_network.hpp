@@ -10,8 +10,8 @@
 
 namespace widelimit::test {
 
-/// Draws series-parallel networks over all layers and activations, most of which have a limit formula and some of which
-/// have none. What grows fast follows narrow weights, so that means over random networks settle.
+/// Draws series-parallel networks over all layers and activations; most have a limit formula, some have none.
+/// Fast-growing activations follow small weights, so that means over random networks converge.
 class RandomLimitNetwork {
  public:
   RandomLimitNetwork(std::uint64_t seed, bool image) : random_(23, seed), image_(image) {
@@ -80,7 +80,7 @@ class RandomLimitNetwork {
                  "dense(w_std=0.5) rectified_monomial(degree=2)", "dense layer_norm hermite(degree=2)"});
   }
 
-  /// Something that reads a Gaussian state most of the time, and leaves one most of the time.
+  /// A block that usually expects a Gaussian state and usually returns one.
   std::string block(Index nesting) {
     switch (below(14)) {
       case 0:

@@ -10,7 +10,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A Gram of 1,100 vectors in a folder of its own, computed with or without interruptions.
+/// A Gram matrix of 1,100 vectors in a temporary folder, computed with or without interruptions.
 class Resume : public testing::Test {
  protected:
   GramFileOptions options(Existing existing = Existing::resume) const {
@@ -22,11 +22,12 @@ class Resume : public testing::Test {
   GramFileSummary store(const fs::path& place, const GramFileOptions& how) const {
     return write_gram(place, {&network, 1}, {&block, 1}, how, *cpu);
   }
-  /// A fresh run reacts to it after its first tile, and any run when all its tiles are written but not yet renamed.
+  /// Numbers of pairs at which runs are stopped: `early` takes effect after the first tile of a fresh run, `late` when
+  /// all tiles are written but the file is not yet renamed.
   static constexpr std::int64_t early = 1;
   static constexpr std::int64_t late = 1100 * 1101 / 2;
 
-  /// Stops once `pairs` are computed.
+  /// Cancels a run after `pairs` pairs.
   Error stop(const fs::path& place, std::int64_t pairs, Existing existing = Existing::resume) const {
     StopAfter progress(pairs);
     GramFileOptions how = options(existing);
@@ -51,11 +52,11 @@ TEST_F(Resume, ManyInterruptionsLeaveTheSameBytes) {
   double kept = 0;
   for (; !fs::exists(path); ++stops) {
     ASSERT_LT(stops, 100);
-    // The first report comes after the first tile, so every run finishes a few.
+    // The first progress report follows the first tile, so every run finishes a few tiles.
     StopAfter progress(1);
     GramFileOptions how = options();
     how.progress = &progress;
-    how.most_loaded = stops % 2 == 0 ? 0 : 1024;  // panels may differ from run to run
+    how.most_loaded = stops % 2 == 0 ? 0 : 1024;  // panels may differ between runs
     try {
       kept = store(path, how).pairs_kept;
     } catch (const Error& error) {
@@ -98,11 +99,11 @@ TEST_F(Resume, OtherSettingsAreRefusedByName) {
   y(1099, 5) = std::nextafter(y(1099, 5), 10.0);
   const GramBlock moved{"", SampleView(y.view(), {1, 1, 6}), std::nullopt};
   EXPECT_NE(refusal(network, moved, options()).find("samples: "), std::string::npos);
-  // None of that harmed what is there.
+  // The existing tiles are unharmed.
   const std::string expected = uninterrupted();
   EXPECT_GT(store(path, options()).pairs_kept, 0);
   EXPECT_TRUE(read_back(path) == expected);
-  // Nor does a complete file of other settings pass for these.
+  // A complete file with other settings is not accepted either.
   other = options();
   other.kind = Kind::nngp;
   EXPECT_NE(refusal(network, block, other).find("complete"), std::string::npos);
@@ -199,7 +200,7 @@ TEST_F(Resume, StopBeforeTheFirstTileLeavesNothing) {
    public:
     bool update(std::int64_t, std::int64_t, std::string_view) override { return false; }
   };
-  // With quadrature the samples are looked at before the file is begun.
+  // With quadrature, the samples are processed before the file is created.
   const Network smooth = Network::parse("dense tanh dense");
   Never progress;
   GramFileOptions how = options();
@@ -230,7 +231,7 @@ TEST_F(Resume, ALinkIsFollowed) {
   EXPECT_EQ(GramFile(path, "nngp").rows(), 1100);
 }
 
-/// A limit on the size of files stands in for a full disk: writes fail in the midst of the work.
+/// A limit on the file size simulates a full disk: writes fail during the computation.
 TEST_F(Resume, AFullDiskKeepsWhatIsFinished) {
   const std::string expected = uninterrupted();
   (void)stop(path, 1);

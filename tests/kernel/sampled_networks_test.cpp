@@ -14,8 +14,8 @@
 namespace widelimit {
 namespace {
 
-/// Sampled at two widths, from which the part of the bias that falls like 1/width is taken off; what falls like its
-/// square is at most (layers/width)² of the kernel.
+/// Sampled at two widths and extrapolated, which removes the bias of order 1/width; the bias of order 1/width² is at
+/// most (layers/width)² of the kernel.
 struct Sampled {
   Matrix<double> mean;
   Matrix<double> error;
@@ -30,7 +30,7 @@ Sampled extrapolated(const Matrix<double>& narrow, const Matrix<double>& narrow_
   return result;
 }
 
-/// Where random networks deviate from the formula by the most, in standard errors.
+/// Largest deviation of random networks from the formula, in standard errors.
 double deviations(const Network& network, const SampleView& x, Index layers, Index draws, std::uint64_t seed) {
   constexpr Index width = 64;
   const MonteCarloGram narrow = monte_carlo_gram(network, x, x, {.width = width, .draws = draws, .seed = seed});
@@ -55,8 +55,8 @@ double deviations(const Network& network, const SampleView& x, Index layers, Ind
 
 class SampledNetworks : public ::testing::TestWithParam<std::uint64_t> {};
 
-/// Every network that claims a formula is within 5 standard errors of what its own random networks do; the others are
-/// refused. One that is suspicious is drawn again, sixteen times as often: what was chance goes away.
+/// Every network with a formula agrees with its random networks within 5 standard errors; the others are rejected.
+/// Outliers are repeated with sixteen times as many draws, to exclude chance.
 TEST_P(SampledNetworks, AgreeWithWhatClaimsAFormula) {
   constexpr std::uint64_t count = WIDELIMIT_SANITIZED != 0 ? 2 : 50;
   Index claimed = 0;

@@ -19,7 +19,7 @@ constexpr double eps = std::numeric_limits<double>::epsilon();
 SampleView view(const SparseMatrix& x) { return {x.view(), Shape{1, 1, x.cols()}}; }
 SampleView view(const Matrix<double>& x) { return {x.view(), Shape{1, 1, x.cols()}}; }
 
-/// Rows of all kinds: random ones, an empty one, a repeated one, and one of opposite sign.
+/// Random rows, an empty one, a repeated one, and one of opposite sign.
 SparseMatrix mixed_rows(Index n, Index d, double density, std::uint64_t seed) {
   Matrix<double> x = dense_copy(sparse_rows(n, d, density, seed).view());
   for (Index j = 0; j < d; ++j) {
@@ -30,7 +30,7 @@ SparseMatrix mixed_rows(Index n, Index d, double density, std::uint64_t seed) {
   return SparseMatrix::of(MatrixView<const double>(x.view()));
 }
 
-/// Largest difference of entries, relative to the root of the product of the diagonals.
+/// Largest difference of entries, relative to the square root of the product of the diagonals.
 double difference(const AnyMatrix& a, const AnyMatrix& b, const Matrix<double>& rows, const Matrix<double>& cols) {
   const auto entry = [](const AnyMatrix& m, Index i, Index j) {
     return std::visit([&](const auto& of) { return static_cast<double>(of(i, j)); }, m);
@@ -46,8 +46,8 @@ double difference(const AnyMatrix& a, const AnyMatrix& b, const Matrix<double>& 
   return largest;
 }
 
-/// Both routes round ⟨x̂, x̂'⟩ by d·eps at most. Beyond t = 2⁻¹⁰, where it is computed again from the inputs, arccos and
-/// its like make at most 1/√(2t) = 23 of it, and so does each layer.
+/// Both routes round ⟨x̂, x̂'⟩ by at most d·eps. Below t = 2⁻¹⁰ it is recomputed from the inputs; above, arccos and
+/// similar functions amplify the error by at most 1/√(2t) = 23, and so does each layer.
 double allowed(const Network& network, Index d) {
   const auto layers = static_cast<double>(network.layers.size());
   return 32 * layers * static_cast<double>(d) * eps;
@@ -88,7 +88,7 @@ TEST(SparseGram, OfEveryDensityAndSize) {
       const Gram expected = gram(network, view(dense1), view(dense2), {}, *cpu);
       const double limit = allowed(network, d);
       EXPECT_LE(difference(gram(network, view(x1), view(x2), {}, *cpu).ntk, expected.ntk, own1, own2), limit);
-      // One set sparse, the other dense.
+      // One set is sparse, the other dense.
       EXPECT_LE(difference(gram(network, view(x1), view(dense2), {}, *cpu).ntk, expected.ntk, own1, own2), limit);
       EXPECT_LE(difference(gram(network, view(dense1), view(x2), {}, *cpu).ntk, expected.ntk, own1, own2), limit);
       const AnyMatrix single = gram(network, view(x1), view(x2), {.precision = Precision::f32}, *cpu).ntk;
@@ -113,7 +113,7 @@ TEST(SparseGram, AgreesWithTheReference) {
 }
 
 TEST(SparseGram, NearParallelRowsKeepTheirDigits) {
-  // Against the first row the second is turned by 10⁻⁹: 1 − ρ = 5·10⁻¹⁹ is far below an ulp of ρ.
+  // The second row is rotated by 10⁻⁹ relative to the first: 1 − ρ = 5·10⁻¹⁹ is far below an ulp of ρ.
   const SparseMatrix x(1000, {0, 2, 5}, {10, 500, 10, 400, 500}, {3, 4, 3, 5e-9, 4});
   const Network network = Network::parse("dense sign dense");
   const auto k = std::get<Matrix<double>>(gram(network, view(x), {.kind = Kind::nngp}, *cpu).nngp);
@@ -140,7 +140,8 @@ TEST(SparseGram, BitsDoNotDependOnThreadsOrPanels) {
   const Matrix<double> columns = lazy.columns(chosen);
   for (Index i = 0; i < 1300; ++i) {
     for (Index j = 0; j < 3; ++j) {
-      // The Gram computes (i, j) where i ≤ j, and mirrors it; the other way round formulas may round otherwise.
+      // The Gram matrix computes (i, j) for i ≤ j and mirrors it; with arguments swapped, formulas may round
+      // differently.
       if (i <= chosen[usize(j)]) {
         EXPECT_EQ(columns(i, j), expected(i, chosen[usize(j)]));
       }
@@ -155,7 +156,7 @@ TEST(SparseGram, OfMillionsOfColumnsTakesLittleMemory) {
   const std::size_t before = peak_memory().value_or(0);
   const Gram k = gram(Network::parse("fc:3"), view(x), {}, *cpu);
   EXPECT_LE(peak_memory().value_or(0) - before, std::size_t{64} << 20);  // dense samples: 1.6 GB
-  // The kernel is of degree 1 in the variance ‖x‖²/d, with the true d.
+  // The kernel is homogeneous of degree 1 in the variance ‖x‖²/d, with the true d.
   const Matrix<double> own = diagonal(Network::parse("fc:3"), view(x), *cpu).values;
   double square = 0;
   for (const double value : x.view().row(5).values) square += value * value;
@@ -236,7 +237,7 @@ TEST(SparseFile, IsTheGramInMemoryAfterInterruptions) {
               (void)write_gram(path, {&network, 1}, {&block, 1}, stopped, *cpu);
             }).code(),
             Code::interrupted);
-  // Other samples of the same size do not go on with it.
+  // Other samples of the same size do not resume it.
   const SparseMatrix other = sparse_rows(1100, 5000, 0.004, 4);
   const GramBlock wrong{"", view(other), std::nullopt};
   EXPECT_NE(error_of([&] {

@@ -19,7 +19,7 @@ Matrix<double> normal(Index n, Index d) {
   return x;
 }
 
-/// The network of the first i hidden layers, its first j weight layers frozen, one at a time.
+/// Compares with the networks of the first i hidden layers, their first j weight layers frozen, one at a time.
 TEST(Sweep, EveryEntryIsANetworkOfItsOwn) {
   const auto engine = make_engine("cpu");
   const Network network = Network::parse("dense(b_std=0.2) relu dense(w_std=1.3) erf dense(b_std=0.1) relu dense");
@@ -52,7 +52,7 @@ TEST(Sweep, AgreesWithThePublishedProgram) {
     const Sweep ours = sweep(network, theirs.samples(), {}, *engine);
     const auto& values = std::get<Matrix<double>>(ours.values);
     for (Index k = 0; k < theirs.depths * theirs.depths * theirs.n * theirs.n; ++k) {
-      // Sets with equal rows: the program takes roots of cancelled differences there, as the other references do.
+      // Data sets with equal rows: the published program takes square roots of differences with cancellation.
       const double expected = theirs.values.data()[k];
       EXPECT_NEAR(values.data()[k] * theirs.features(), expected, 1e-8 * (1 + std::abs(expected)));
     }

@@ -13,7 +13,7 @@ struct WriteCase {
   Index most;  // samples loaded at once
 };
 
-/// Both blocks of both kernels, in both precisions, against gram().
+/// Compares both blocks of both kernels with gram().
 void expect_same_as_in_memory(const WriteCase& c) {
   SCOPED_TRACE(c.network);
   const Network network = Network::parse(c.network);
@@ -55,7 +55,7 @@ TEST(WriteGram, EqualsGramBitForBitInManyPanels) {
   expect_same_as_in_memory({"conv erf flatten dense", {3, 3, 1}, 37, 6, 12});
 }
 
-/// float leaves its safe range at 1e15; which arithmetic a tile takes must not depend on the panels.
+/// float overflows its safe range at 1e15; the arithmetic chosen for a tile must not depend on the panels.
 TEST(WriteGram, ExtremeSamplesDoNotChangeOtherPanels) {
   Matrix<float> x(1600, 3);
   const Random random(5);
@@ -90,7 +90,7 @@ TEST(WriteGram, SummaryIsThatOfTheEntries) {
   ASSERT_EQ(summary.matrices.size(), 1U);
   EXPECT_EQ(summary.matrices[0].entries.smallest, *std::min_element(k.data(), k.data() + 360000));
   EXPECT_EQ(summary.matrices[0].entries.largest, *std::max_element(k.data(), k.data() + 360000));
-  // 360,000 additions of one sign, each within half an ulp.
+  // 360,000 additions of the same sign, each with an error of at most half an ulp.
   EXPECT_NEAR(summary.matrices[0].entries.mean * 360000, sum, 1e-10 * sum);
   EXPECT_NEAR(*summary.matrices[0].entries.trace, trace, 1e-12 * trace);
   EXPECT_EQ(summary.pairs, 600 * 601 / 2);

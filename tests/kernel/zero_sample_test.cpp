@@ -9,7 +9,7 @@
 namespace widelimit {
 namespace {
 
-/// A zero sample between two others: its pre-activations are 0 for sure, and every route must take φ(0).
+/// A zero sample between two others: its pre-activations are identically 0, and every route must use φ(0).
 Matrix<double> with_zero() {
   Matrix<double> x(3, 4);
   const double rows[2][4] = {{1.0, -0.5, 0.3, 2.0}, {-0.7, 0.4, 1.1, 0.2}};
@@ -47,8 +47,8 @@ const std::vector<std::string> activations{"relu",
                                            "relu sigmoid",
                                            "sign cos"};
 
-/// φ(0)² with itself; with another sample φ(0)·E[φ(u)], which sampled networks approach; all back ends and the diagonal
-/// alone agree to rounding.
+/// The kernel is φ(0)² with itself and φ(0)·E[φ(u)] with another sample, to which sampled networks converge; all back
+/// ends and diagonal() agree to rounding.
 TEST(ZeroSample, AllRoutesTakeTheValueAtZero) {
   const Matrix<double> x = with_zero();
   const Matrix<double> copy = with_zero();
@@ -67,7 +67,7 @@ TEST(ZeroSample, AllRoutesTakeTheValueAtZero) {
     for (const Gram& found : {gram(network, view, options, *fast), gram(network, view, other, options, *fast),
                               gram(network, view, other, options, *oracle)}) {
       for (Index k = 0; k < 9; ++k) {
-        const bool equal = k % 4 == 0 && !found.symmetric;  // kinks turn an ulp of ρ = 1 into 1e-8
+        const bool equal = k % 4 == 0 && !found.symmetric;  // a kink amplifies an ulp of ρ = 1 to 1e-8
         EXPECT_NEAR(doubles(found.nngp).data()[k], doubles(expected.nngp).data()[k], 1e-13) << k;
         EXPECT_NEAR(doubles(found.ntk).data()[k], doubles(expected.ntk).data()[k], equal ? 1e-7 : 1e-12) << k;
       }
@@ -87,7 +87,7 @@ TEST(ZeroSample, AllRoutesTakeTheValueAtZero) {
   }
 }
 
-/// 1[x ≥ 0] of a zero sample is 1, of others 1 half of the time, and nothing below the last layer is trained.
+/// 1[x ≥ 0] of a zero sample is 1, of other samples 1 with probability ½; only the last layer is trained.
 TEST(ZeroSample, TheStepFunctionIsOneThere) {
   const Matrix<double> x = with_zero();
   const Gram k = gram(Network::parse("dense rectified_monomial(degree=0) dense"), {x.view(), {1, 1, 4}},
@@ -100,7 +100,7 @@ TEST(ZeroSample, TheStepFunctionIsOneThere) {
   }
 }
 
-/// Positions of an image that are zero, on planes and on the general path.
+/// Zero positions of an image, on planes and on the general path.
 TEST(ZeroSample, ZeroPositionsOfImages) {
   Matrix<double> x(2, 8);
   for (Index k = 0; k < 16; ++k) x.data()[k] = k % 5 == 0 ? 0.0 : std::sin(1.0 + static_cast<double>(k));

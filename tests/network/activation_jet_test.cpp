@@ -29,7 +29,7 @@ std::vector<Activation> smooth_activations() {
           {.phi = Phi::softplus}};
 }
 
-/// Central differences of each derivative give the next: error h²/6·|φ⁗| < 1e-8·50 and rounding ε/h < 1e-11.
+/// Central differences of each derivative give the next one: error h²/6·|φ⁗| < 1e-8·50 and rounding ε/h < 1e-11.
 TEST(ActivationJet, EachDerivativeIsTheSlopeOfTheOneBefore) {
   constexpr double h = 1e-4;
   for (const Activation& phi : smooth_activations()) {

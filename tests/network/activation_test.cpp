@@ -31,8 +31,8 @@ std::vector<Activation> all_but_custom() {
   return all;
 }
 
-// Central differences of order four err by h⁴·φ⁽⁵⁾/30 and by rounding ε·|φ|/h: with h = 1e-3 both are below 1e-9 of
-// the sizes that occur here. Points keep a distance of 0.1 from the kinks and jumps at 0.
+// Central differences of order four have the error h⁴·φ⁽⁵⁾/30 and rounding ε·|φ|/h: for h = 1e-3 both are below 1e-9 of
+// the magnitudes that occur here. Points keep a distance of 0.1 from kinks and jumps at 0.
 TEST(Activation, DerivativeAgreesWithFiniteDifferences) {
   const double h = 1e-3;
   for (const Activation& activation : all_but_custom()) {
@@ -77,7 +77,7 @@ TEST(Activation, FarOutIsFinite) {
 }
 
 TEST(Activation, HermiteIsOrthonormalUnderTheGaussian) {
-  // The trapezoidal rule on a Gaussian-decaying integrand converges faster than any power of the step.
+  // The trapezoidal rule converges faster than any power of the step for an integrand with Gaussian decay.
   for (Index m = 0; m < 6; ++m) {
     for (Index n = 0; n < 6; ++n) {
       double sum = 0;
@@ -118,7 +118,7 @@ TEST(Custom, IsFoundByNameAndReplaced) {
   EXPECT_EQ(evaluate(custom("double_it"), 3), 60);
   double x = 1;
   double y = 0;
-  (*held)({&x, 1}, {&y, 1});  // holders of the old one keep it
+  (*held)({&x, 1}, {&y, 1});  // references to the old function keep it
   EXPECT_EQ(y, 2);
   EXPECT_THROW((void)derivative(custom("double_it"), 0), Error);
 }

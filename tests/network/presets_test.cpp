@@ -67,7 +67,7 @@ TEST(Presets, LenetReadsAGridOfFive) {
 
 TEST(Presets, MyrtleBringsAnImageToOnePosition) {
   for (const auto& [name, count] : {std::pair<std::string, Index>{"myrtle5", 4}, {"myrtle7", 6}, {"myrtle10", 9}}) {
-    EXPECT_EQ(convolutions(network_of(name)), count);  // and the dense layer makes the number in the name
+    EXPECT_EQ(convolutions(network_of(name)), count);  // plus the dense layer, the number in the name
     const auto shapes = infer_shapes(network_of(name), {32, 32, 3});
     EXPECT_EQ(shapes[shapes.size() - 3].height, 1);
     EXPECT_THROW((void)infer_shapes(network_of(name), {16, 16, 3}), Error);

@@ -8,7 +8,7 @@
 
 namespace widelimit::test {
 
-/// Draws networks from the structs alone, so that it is independent of the table of written forms.
+/// Draws networks from the structs only, independent of the table of forms.
 class RandomNetwork {
  public:
   explicit RandomNetwork(std::uint64_t seed) : random_(seed) {}

@@ -12,7 +12,7 @@
 
 namespace widelimit {
 
-/// `call` throws Error{input} with a short message that holds all the parts; `text` is what was read.
+/// Expects `call` to throw Error{input} with a short message that contains all parts; `text` is the input.
 inline void expect_refused(const std::function<void()>& call, std::string_view text,
                            const std::vector<std::string>& parts) {
   try {

@@ -96,7 +96,7 @@ TEST(Validate, NetworksBuiltFromStructs) {
   EXPECT_THROW(validate({{Residual{.branch = {Dense{}}, .shortcut = Layers{}}}}), Error);
   EXPECT_THROW(validate({{GlobalPool{Pooling::max}}}), Error);
   Activation relu;
-  relu.slope = 0.3;  // means nothing to relu, so two equal functions would not compare equal
+  relu.slope = 0.3;  // unused by relu, so two equal functions would compare unequal
   EXPECT_THROW(validate({{relu}}), Error);
   EXPECT_NO_THROW(validate({{Dense{}, Activation{}, Residual{.branch = {Dense{}}, .shortcut = {}}}}));
   Layers deep{Dense{}};

@@ -17,7 +17,7 @@ void expect_no_shape(std::string_view text, const Shape& input, const std::vecto
   expect_refused([&] { (void)shapes(text, input); }, text, parts);
 }
 
-// Slides the window over the axis instead of counting. VALID: every start whose window stays inside. SAME: starts
+// Slides the window over the axis instead of counting. VALID: every start whose window lies inside. SAME: starts at
 // every stride from −before, as many as there are strides that begin inside the axis.
 TEST(Windowing, AgreesWithSlidingTheWindow) {
   for (Index n = 1; n <= 37; ++n) {
@@ -30,7 +30,7 @@ TEST(Windowing, AgreesWithSlidingTheWindow) {
 
         Index starts = 0;
         for (Index start = 0; start < n; start += stride) ++starts;
-        Index padding = 0;  // the least with which all of these windows fit
+        Index padding = 0;  // the smallest padding that fits all of these windows
         while ((starts - 1) * stride + size > n + padding) ++padding;
         for (const Padding same : {Padding::same, Padding::circular}) {
           const Windowing found = windowing(n, size, stride, same);
@@ -40,7 +40,7 @@ TEST(Windowing, AgreesWithSlidingTheWindow) {
       }
     }
   }
-  EXPECT_EQ(windowing(8, 3, 2, Padding::same).before, 0);  // JAX puts the one zero after the image
+  EXPECT_EQ(windowing(8, 3, 2, Padding::same).before, 0);  // JAX pads the single zero after the image
   EXPECT_EQ(windowing(8, 2, 1, Padding::same).before, 0);
 }
 

@@ -24,12 +24,12 @@ struct Covariance {
   Real c;
 };
 
-/// Moderate variances, correlations of both signs, unequal sides.
+/// Moderate variances, correlations of both signs, unequal variances.
 const std::vector<Covariance> covariances = {{1, 1, 0.5L},        {0.7L, 1.9L, -0.6L}, {0.2L, 0.3L, 0.1L},
                                              {2.5L, 0.4L, 0.95L}, {1.3L, 1.1L, 0},     {0.9L, 1.6L, -1.1L}};
 
-/// ∫ f over [from, to] by Gauss–Legendre of four points on each of `panels` panels. Open: ends are never evaluated, so
-/// pieces may end at a jump.
+/// ∫ f over [from, to] by a composite four-point Gauss–Legendre rule. An open rule, so that intervals may end at a
+/// jump.
 template <typename F>
 Real integrate(Real from, Real to, int panels, const F& f) {
   const Real half = (to - from) / static_cast<Real>(2 * panels);
@@ -44,8 +44,8 @@ Real integrate(Real from, Real to, int panels, const F& f) {
   return sum * half;
 }
 
-/// E[f(u)f(v)] by the definition in polar coordinates: (u,v) = L·s(cos φ, sin φ), density s·e^{−s²/2}/2π. The circle is
-/// cut where u or v change sign, so that functions with a kink or jump at 0 are smooth on each piece.
+/// E[f(u)f(v)] by definition in polar coordinates: (u,v) = L·s(cos φ, sin φ), density s·e^{−s²/2}/2π. The circle is
+/// split where u or v changes sign, so that functions with a kink or jump at 0 are smooth on each part.
 Real expectation(const std::function<Real(Real)>& f, const Covariance& k) {
   const Real l11 = std::sqrt(k.q1);
   const Real l21 = k.c / l11;
@@ -85,7 +85,7 @@ TEST_P(Duals, ClosedFormIsTheExpectation) {
     const Real dot =
         expectation([&](Real x) { return static_cast<Real>(derivative(activation, static_cast<double>(x))); }, k);
     const Real scale = 1 + std::abs(sigma) + std::abs(dot);
-    // Panels this small leave less than 1e-9 of smooth integrands of order one.
+    // For panels of this size the error is below 1e-9 for smooth integrands of order one.
     EXPECT_NEAR(static_cast<double>(value.sigma), static_cast<double>(sigma), static_cast<double>(1e-8L * scale));
     EXPECT_NEAR(static_cast<double>(value.dot), static_cast<double>(dot), static_cast<double>(1e-8L * scale));
   }
@@ -119,7 +119,7 @@ TEST(Duals, ExpIsTheMomentGeneratingFunction) {
   }
 }
 
-/// Price: dE[φφ]/dc = E[φ'φ'].
+/// Price's theorem: dE[φφ]/dc = E[φ'φ'].
 TEST(Duals, SlopeOfSigmaIsDot) {
   for (const std::string name :
        {"relu", "leaky_relu(slope=0.2)", "abs", "erf", "gelu", "sin", "cos", "exp", "gaussian", "rbf(gamma=0.7)",

@@ -9,7 +9,7 @@
 namespace widelimit {
 namespace {
 
-/// Lowers a network on vectors, or on 4×4 images where it reads positions, and returns why it is refused.
+/// Lowers a network on vectors, or on 4×4 images if it is spatial, and returns the reason for its rejection.
 std::string refusal(const Network& network) {
   const Shape shape = is_spatial(network) ? Shape{4, 4, 2} : Shape{1, 1, 5};
   try {
@@ -112,7 +112,7 @@ TEST(LimitState, WhatIsRefusedSaysWhichLayerAndWhy) {
   }
 }
 
-/// A chain before a fork goes on in the arms that begin with an activation, and is written down once otherwise.
+/// A chain before a fork continues in branches that begin with an activation; otherwise it is emitted once.
 TEST(LimitState, ChainsGoOnInBranches) {
   const auto duals = [](const char* text) {
     Index count = 0;

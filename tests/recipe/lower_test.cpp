@@ -30,7 +30,7 @@ TEST(Lower, FlattenNeedsEqualPositionsOnly) {
       lower(Network::parse("conv relu avg_pool conv relu flatten dense"), {8, 8, 3}, RecipeOutputs::ntk);
   EXPECT_TRUE(pooled.all_pairs);
   EXPECT_TRUE(pooled.steps[3].all_pairs);         // the pool reads all pairs
-  EXPECT_FALSE(pooled.steps[3].all_pairs_after);  // and leaves what flatten asks for
+  EXPECT_FALSE(pooled.steps[3].all_pairs_after);  // and produces what flatten needs
 }
 
 TEST(Lower, StridesFollowTheGrid) {

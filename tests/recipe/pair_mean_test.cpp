@@ -57,9 +57,9 @@ const std::vector<ClosedCase>& closed_cases() {
   return list;
 }
 
-/// Functions whose duals are known, by the rules that know nothing of it. Errors are relative to the roots of the
-/// products of second moments: 2e-14 for the sums of some thousand rounded terms, and for φ', which the functions do
-/// not give, what the samples say it lacks. At t > 0 the closed forms themselves lose 1e-19/√t in long double.
+/// Functions with known duals, computed by quadrature. Errors are relative to the square roots of the products of
+/// second moments: 2e-14 for sums of some thousand rounded terms and, for φ', which is not given, the error that the
+/// samples report. For t > 0 the closed forms themselves lose 1e-19/√t in long double.
 TEST(PairMean, EqualsClosedForms) {
   for (const ClosedCase& c : closed_cases()) {
     const Pointwise phi = function(c.f);
@@ -89,7 +89,7 @@ TEST(PairMean, EqualsClosedForms) {
   }
 }
 
-/// After relu 1 − ρ is t − θ³/3π + O(θ⁴), θ = √2t; the closed form loses all its digits there.
+/// After relu, 1 − ρ is t − θ³/3π + O(θ⁴), θ = √2t; the closed form is dominated by cancellation there.
 TEST(PairMean, KeepsTheDigitsOfWhatIsLeftToOne) {
   const GaussianSample sample = sample_gaussian(function([](double x) { return std::max(x, 0.0); }), 2);
   for (const double t : {1e-14, 1e-10, 1e-6}) {
@@ -111,7 +111,7 @@ TEST(GaussianSample, MomentsAndTheirGrowth) {
   EXPECT_NEAR(static_cast<double>(power.square) / 34459425.0, 1, 1e-13);  // 17!!
 }
 
-/// The error of a sample is above what its square is off, where that is known.
+/// The reported error bounds the error of the square, for a function whose square is known.
 TEST(GaussianSample, ErrorsAreHonest) {
   const auto wild = [](double x) {
     const double y = std::sin(1e5 * x) * 43758.5453;
@@ -143,7 +143,7 @@ TEST(GaussianSample, PiecesAreAsGoodAsTheFunction) {
   }
 }
 
-/// The mixture is the function, and its derivative, everywhere.
+/// The mixture equals the function and its derivative everywhere.
 TEST(LogisticMixture, IsTheLogisticFunction) {
   double weights = 0;
   for (const MixtureTerm& term : logistic_mixture()) weights += term.weight;

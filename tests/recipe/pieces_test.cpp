@@ -22,7 +22,7 @@ double elu(double x) { return x > 0 ? x : std::expm1(x); }
 double clipped(double x) { return std::min(std::max(x, -1.1), 0.7); }
 double step_at_third(double x) { return x > 1.0 / 3 ? 1.0 : 0.0; }
 
-/// The series against φ at random points: within the error that its piece admits, and rounding.
+/// The series agrees with φ at random points within the reported error and rounding.
 TEST(Pieces, AreTheFunction) {
   const std::vector<std::pair<const char*, double (*)(double)>> functions{
       {"tanh", [](double x) { return std::tanh(x); }},
@@ -93,7 +93,7 @@ TEST(Pieces, EndAtJumpsAndKinks) {
   EXPECT_EQ(stairs.size(), 15U);
 }
 
-/// What is not smooth at any scale keeps the errors that it has.
+/// A function that is not smooth at any scale reports its error.
 TEST(Pieces, NoiseIsAdmitted) {
   const auto wild = [](double x) {
     const double y = std::sin(1e5 * x) * 43758.5453;

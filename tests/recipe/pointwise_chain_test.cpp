@@ -45,7 +45,7 @@ double one_by_one(const std::string& text, double x) {
   return x;
 }
 
-/// Whatever a chain is reduced to, it is the same function.
+/// The reduced chain is the same function.
 TEST(PointwiseChain, IsTheComposition) {
   const std::vector<std::string> words{"relu",
                                        "abs",
@@ -97,7 +97,7 @@ TEST(PointwiseChain, SimplifiesWhatIsSimple) {
   EXPECT_EQ(sigmoid.factor, -2);
 }
 
-/// φ₂'(φ₁)·φ₁' against a difference.
+/// Compares φ₂'(φ₁)·φ₁' with a finite difference.
 TEST(PointwiseChain, HasTheDerivativeOfTheChainRule) {
   for (const std::string text :
        {"tanh gelu", "relu sigmoid", "sin exp tanh", "leaky_relu(slope=0.2) cos scale(by=3) erf"}) {
