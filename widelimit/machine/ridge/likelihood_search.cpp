@@ -232,8 +232,8 @@ LikelihoodOptimum optimise_marginal_likelihood(const Network& network, const Sam
     if (best->ending == Ending::iteration_limit) {
       summary.message =
           best->iterations < options.most_iterations
-              ? "no step raises the likelihood further: its rounding, or the edge of where K + σ²I has a "
-                "factor, is reached; allow more noise or a larger tolerance"
+              ? "no step increases the likelihood: its rounding error, or the boundary of the region where "
+                "K + σ²I has a factor, is reached; allow more noise or a larger tolerance"
               : "the iteration limit is reached; allow more iterations, or start from the parameters found";
     }
   }

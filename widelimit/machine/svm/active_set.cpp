@@ -10,11 +10,11 @@ namespace widelimit {
 
 namespace {
 
-/// K_ii + K_jj − 2K_ij below this share of K_ii + K_jj is rounding.
+/// K_ii + K_jj − 2K_ij below this fraction of K_ii + K_jj is rounding.
 constexpr double flat_curvature = 1e-14;
-/// Steps after that to the minimum over a face, each with the rounding of the one before left over.
+/// Refinement steps at the minimum of a face, each removing the rounding error of the previous one.
 constexpr int most_refinements = 2;
-/// Its inverse, times the square of a slope, is still in the range of float64.
+/// Smallest curvature whose inverse times the square of a slope does not overflow.
 constexpr double least_curvature = 1e-290;
 
 void pick(std::span<const double> from, std::span<const Index> position, std::span<double> to) {
@@ -163,8 +163,8 @@ Move ActiveSet<T>::single_step(double allowed) {
 
 template <std::floating_point T>
 std::vector<Index> ActiveSet<T>::unsettled() const {
-  // With the equality a variable matters while some partner could move with it; without, while its slope could come to
-  // violate by as much as the worst does now.
+  // With the equality a variable is kept if some partner could move with it; without, if its slope could become as
+  // large a violation as the current maximum.
   const double rising_above = equality_ ? largest_ : violation_;
   const double falling_below = equality_ ? lead_.value : -violation_;
   std::vector<Index> kept;
@@ -231,7 +231,7 @@ std::vector<double> ActiveSet<T>::slopes(std::span<const Index> free) const {
   return result;
 }
 
-/// By how much slopes of free variables differ from 0, or with the equality from each other.
+/// Returns the largest deviation of the slopes of free variables from 0, or with the equality from each other.
 template <std::floating_point T>
 double ActiveSet<T>::slope_left(std::span<const Index> free) const {
   double least = equality_ ? no_bound : 0;
@@ -296,7 +296,7 @@ Move ActiveSet<T>::face_step(Face& face, std::span<const Index> free, std::span<
     const double d = direction.by[i];
     if (d == 0) continue;
     const Index k = free[i];
-    // The variable that stopped the others lands on its bound despite the rounding of length·d.
+    // The blocking variable is set exactly to its bound despite the rounding of length·d.
     const double room = d > 0 ? room_up(k) : room_down(k);
     const bool arrives = std::abs(d) * length >= room * (1 - 4 * std::numeric_limits<double>::epsilon());
     moved[i] += shift(k, std::copysign(arrives ? room : std::abs(d) * length, d));

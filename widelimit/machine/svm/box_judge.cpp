@@ -10,12 +10,13 @@ namespace widelimit {
 
 namespace {
 
-/// Of the tolerance, what rounding may take without better products.
+/// Fraction of the tolerance that rounding may take without more accurate products.
 constexpr double rounding_share = 1.0 / 16;
-/// Attempts to scale a classifier so that no margin is below 1, however products are rounded.
+/// Attempts to scale a classifier so that no margin is below 1 after rounding.
 constexpr int most_scalings = 4;
 
-/// Half way between the slopes that still want to rise and those that want to fall; where one side is empty, the other.
+/// Returns the midpoint between the slopes of variables that can increase and of those that can decrease; if one set is
+/// empty, the end of the other.
 double best_bias(const BoxProblem& problem, std::span<const double> a, std::span<const double> product) {
   double least = no_bound;
   double largest = -no_bound;
@@ -89,7 +90,7 @@ void BoxJudge<T>::count(BoxSolution& found, double tolerance) {
   }
 }
 
-/// Scales a classifier that separates to margins of 1; false where it does not, or needs no scaling.
+/// Scales a separating classifier to margins of 1; returns false if it does not separate or needs no scaling.
 template <std::floating_point T>
 bool BoxJudge<T>::widen(BoxSolution& found) {
   bool scaled = false;
@@ -100,7 +101,7 @@ bool BoxJudge<T>::widen(BoxSolution& found) {
     const double t = (1 + 8 * attempt * unit_rounding + lost) / margin;
     if (!scale_by(t, found)) break;
     scaled = true;
-    // Rounding of the coefficients is more than that of a product in twice the precision.
+    // The rounding of the coefficients exceeds that of a product in doubled precision.
     if (precise()) {
       refresh(found);
     } else {
@@ -110,7 +111,7 @@ bool BoxJudge<T>::widen(BoxSolution& found) {
   return scaled;
 }
 
-/// False where a coefficient would leave the box; nothing is changed then.
+/// Returns false, without changes, if a coefficient would leave the box.
 template <std::floating_point T>
 bool BoxJudge<T>::scale_by(double t, BoxSolution& found) const {
   for (std::size_t i = 0; i < found.a.size(); ++i) {
@@ -134,7 +135,7 @@ typename BoxJudge<T>::Size BoxJudge<T>::size_of(std::span<const double> v, std::
   return size;
 }
 
-/// Margins 1/‖β‖ ≤ √(vᵀKv)/Σ|vᵢ| of all classifiers are below the rounding of K.
+/// Whether the margins 1/‖β‖ ≤ √(vᵀKv)/Σ|vᵢ| of all classifiers are below the rounding error of K.
 template <std::floating_point T>
 bool BoxJudge<T>::Size::below_rounding(double lost) const {
   const double rounding = 16 * static_cast<double>(std::numeric_limits<T>::epsilon());

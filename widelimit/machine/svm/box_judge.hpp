@@ -16,20 +16,20 @@
 
 namespace widelimit {
 
-/// Ka from nothing but a, with a bound of its rounding.
+/// Computes Ka from a, with a bound of its rounding error.
 template <std::floating_point T>
 class FreshProduct {
  public:
-  /// K stands for its symmetric part: |K_ij − K_ji| ≤ asymmetry·√(K_ii K_jj), and |K_ij| ≤ (1 + excess)√(K_ii K_jj).
+  /// K denotes its symmetric part: |K_ij − K_ji| ≤ asymmetry·√(K_ii K_jj), and |K_ij| ≤ (1 + excess)√(K_ii K_jj).
   FreshProduct(GramColumns<T>& columns, double asymmetry, double excess)
       : columns_(columns), rounding_(lengths_of(columns), asymmetry, excess), low_(usize(columns.size())) {}
 
-  /// From now on in twice the precision, which takes about five times as long, or no more.
+  /// Switches doubled precision on or off, which is about five times slower.
   void make_precise(bool precise = true) { precise_ = precise; }
   [[nodiscard]] bool precise() const { return precise_; }
   [[nodiscard]] std::span<const double> lengths() const { return rounding_.lengths(); }
 
-  /// O(n·support). `beat` is called often, and stops the work by throwing.
+  /// Computes the product. O(n·support). `beat` is called often and interrupts by throwing.
   void compute(std::span<const double> a, std::span<double> product, const std::function<void()>& beat) {
     std::fill(product.begin(), product.end(), 0.0);
     std::fill(low_.begin(), low_.end(), 0.0);
@@ -42,7 +42,7 @@ class FreshProduct {
       if (precise_) {
         host::accumulate(column, by, product.data(), low_.data(), columns_.size());
       } else {
-        // The pass of the box solver; the working set it finds is not used here.
+        // The kernel of the box solver; the working set that it returns is ignored.
         (void)host::advance({column, by, column, 0.0}, low_.data(), product.data(), columns_.size());
       }
     }
@@ -50,21 +50,21 @@ class FreshProduct {
     size_ = rounding_.size_of({a.data(), columns_.size(), 1, 1}, 0);
     error_ = rounding_.error(size_, support, precise_);
   }
-  /// The product, and its error, of coefficients that were multiplied by t.
+  /// Scales the product and its error for coefficients that were multiplied by t.
   void scale(double t, std::span<double> product) {
     std::for_each(product.begin(), product.end(), [&](double& value) { value *= t; });
     size_ *= t;
     error_.relative = error_.relative * t + scaling_rounding * size_;
     error_.absolute = error_.absolute * std::max(t, 1.0) + 4 * underflow_unit;
   }
-  /// What scale adds to the error of an entry, at the most, by t.
+  /// Upper bound of what `scale` adds to the error of an entry, per unit of t.
   [[nodiscard]] double scaling_error() const {
     const std::span<const double> all = lengths();
     return all.empty() ? 0 : scaling_rounding * size_ * *std::max_element(all.begin(), all.end());
   }
-  /// Of the last product.
+  /// Error of the last product.
   [[nodiscard]] const ProductError& error() const { return error_; }
-  /// The product of a was made before, for a problem on the same columns, with that error.
+  /// Sets the error of a product that was computed before, for a problem on the same columns.
   void know(std::span<const double> a, const ProductError& error) {
     size_ = rounding_.size_of({a.data(), columns_.size(), 1, 1}, 0);
     error_ = {lengths(), error.relative, error.absolute};
@@ -72,7 +72,7 @@ class FreshProduct {
 
  private:
   static constexpr Index columns_of_a_beat = 64;
-  /// Of coefficients and of products, each of which is multiplied.
+  /// Rounding error of scaling the coefficients and the products.
   static constexpr double scaling_rounding = 4 * unit_rounding;
 
   [[nodiscard]] static std::vector<double> lengths_of(const GramColumns<T>& columns) {
@@ -90,56 +90,55 @@ class FreshProduct {
   ProductError error_;
 };
 
-/// What a direction in coefficients shows.
+/// What a direction in coefficient space proves.
 enum class Proof : std::uint8_t {
   none,
-  inseparable,  ///< no classifier has margins above the rounding of K
+  inseparable,  ///< no classifier has margins above the rounding error of K
   indefinite,   ///< K is not positive semi-definite
 };
 
-/// What coefficients of a box problem prove, from products Ka made afresh with their rounding counted. Products are
-/// made in twice the precision as soon as rounding is most of a gap.
+/// Evaluates coefficients of a box problem rigorously, from recomputed products Ka with their rounding errors. Products
+/// switch to doubled precision when rounding dominates a gap.
 template <std::floating_point T>
 class BoxJudge {
  public:
-  /// K is symmetric up to `asymmetry` and positive semi-definite up to `excess`, both as FreshProduct takes them.
-  /// `beat` is called often; it stops the work by throwing.
+  /// K is symmetric up to `asymmetry` and positive semi-definite up to `excess`, as in FreshProduct. `beat` is called
+  /// often and interrupts by throwing.
   BoxJudge(GramColumns<T>& columns, double asymmetry, double excess, std::function<void()> beat);
 
-  /// The problem to judge from now on, which must outlive that.
+  /// Sets the problem, which must outlive its use.
   void take(const BoxProblem& problem);
 
-  /// Ka from nothing but a.
+  /// Recomputes Ka from a.
   void refresh(BoxSolution& found) { fresh_.compute(found.a, found.product, beat_); }
-  /// Bias and nominal objectives, of the product as it is.
+  /// Computes bias and nominal objectives from the current product.
   void look(BoxSolution& found) const;
-  /// After a look: the product afresh, unless it is known, and objectives with all rounding counted. A classifier that
-  /// separates is scaled to margins of 1 where that lowers the gap.
+  /// Call after `look`: recomputes the product unless it is known, and computes objectives with all rounding included.
+  /// A separating classifier is scaled to margins of 1 if that lowers the gap.
   void count(BoxSolution& found, double tolerance);
-  /// The product of a was made afresh, with this error.
+  /// Declares the current product of a as recomputed, with this error.
   void know(std::span<const double> a, const ProductError& error) {
     fresh_.know(a, error);
     known_ = true;
   }
   [[nodiscard]] const ProductError& error() const { return fresh_.error(); }
 
-  /// Of the signs of a feasible a.
+  /// Returns what v proves, where v has the signs of a feasible a.
   [[nodiscard]] Proof proof_of(std::span<const double> v);
   /// Whether K has a negative entry on the diagonal.
   [[nodiscard]] bool negative_diagonal() const { return negative_; }
-  /// Whether, nominally, a is so short beside Σ|aᵢ| that it may prove something.
+  /// Whether, without rounding, the norm of a is so small relative to Σ|aᵢ| that it may prove inseparability.
   [[nodiscard]] bool looks_inseparable(const BoxSolution& found) const;
-  /// What rounding alone does to an entry of the gradient: a few ε‖a‖ max K_ii of a product in float64; one unit in the
-  /// last place of a coefficient, times its own diagonal entry, where products are better. Fewer digits than this are
-  /// no violation.
+  /// Returns the rounding error of a gradient entry: a few ε‖a‖ max K_ii for products in float64; one unit in the last
+  /// place of a coefficient times its diagonal entry in doubled precision. Smaller violations are not significant.
   [[nodiscard]] double gradient_noise(std::span<const double> a) const;
-  /// Whether products are made in twice the precision.
+  /// Whether products use doubled precision.
   [[nodiscard]] bool precise() const { return fresh_.precise(); }
 
  private:
   [[nodiscard]] bool widen(BoxSolution& found);
   [[nodiscard]] bool scale_by(double t, BoxSolution& found) const;
-  /// Σ|vᵢ|, vᵀKv and max √K_ii over the vᵢ that are not 0.
+  /// Σ|vᵢ|, vᵀKv and max √K_ii over the nonzero vᵢ.
   struct Size {
     double sum = 0;
     double norm = 0;
@@ -156,8 +155,8 @@ class BoxJudge {
   FreshProduct<T> fresh_;
   bool known_ = false;  ///< the product need not be recomputed
   bool negative_ = false;
-  bool unbounded_ = false;  ///< nothing but the data keeps coefficients finite
-  BoxSolution unscaled_;    ///< before a classifier is scaled
+  bool unbounded_ = false;  ///< some coefficient has neither bound nor ridge
+  BoxSolution unscaled_;    ///< copy before a classifier is scaled
 };
 
 }  // namespace widelimit

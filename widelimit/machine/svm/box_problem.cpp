@@ -10,18 +10,18 @@ namespace widelimit {
 
 namespace {
 
-/// Roundings of the few operations that make one term of a sum, and of the sum itself, with room.
+/// Rounding error of the few operations of one term of a sum, and of the sum itself, with a margin.
 constexpr double term_rounding = 32 * unit_rounding;
-/// Of bounds, with room: coefficients may be so much outside the box, and losses so much steeper.
+/// Rounding error of bounds, with a margin: coefficients may exceed the box, and losses be steeper, by this factor.
 constexpr double bound_rounding = 4 * unit_rounding;
 
-/// How strongly (Ka)ᵢ + b + pᵢ = r draws a coefficient up, −r − ε, and down, r − ε; positive where it does.
+/// Force of r = (Ka)ᵢ + b + pᵢ on a coefficient: upwards −r − ε, downwards r − ε; positive if it acts.
 struct Pull {
   double up;
   double down;
 };
 
-/// What one sample has to do with an objective: φ(a) = ε|a| + ½ridge·a² for lower ≤ a ≤ upper.
+/// Contribution of one sample to an objective: φ(a) = ε|a| + ½ridge·a² for lower ≤ a ≤ upper.
 struct Term {
   double lower;
   double upper;
@@ -31,21 +31,21 @@ struct Term {
   [[nodiscard]] double loss(const Pull& pull) const {
     return pull.up > 0 ? one_side(pull.up, upper) : one_side(pull.down, -lower);
   }
-  /// φ(a) + ar + φ*(−r) ≥ 0, as one product or a sum of what is not negative.
+  /// Returns φ(a) + ar + φ*(−r) ≥ 0, as one product or a sum of nonnegative terms.
   [[nodiscard]] double gap(double a, const Pull& pull) const {
     return a < 0 ? one_side_gap(-a, pull.down, -lower, one_side(pull.up, upper))
                  : one_side_gap(a, pull.up, upper, one_side(pull.down, -lower));
   }
 
  private:
-  /// The largest at − ½ridge·a² for 0 ≤ a ≤ bound.
+  /// Returns the maximum of at − ½ridge·a² over 0 ≤ a ≤ bound.
   [[nodiscard]] double one_side(double t, double bound) const {
     if (!(t > 0) || bound == 0) return 0;
     if (ridge == 0) return bound * t;
     if (t <= ridge * bound) return t / (2 * ridge) * t;
     return bound * (t - ridge * bound / 2);
   }
-  /// Of a ≥ 0 on the side that t draws to; the other side has a loss of its own.
+  /// Returns the gap of a ≥ 0 on the side towards which t pulls; `other` is the loss of the other side.
   [[nodiscard]] double one_side_gap(double a, double t, double bound, double other) const {
     if (!(t > 0)) return other + a * (ridge / 2 * a - t);
     if (ridge > 0 && t <= ridge * bound) {
@@ -57,7 +57,7 @@ struct Term {
   }
 };
 
-/// Nominal values, as P and D are defined.
+/// Returns P and D by their definitions, without rounding errors.
 Objectives nominal(const BoxProblem& problem, std::span<const double> a, std::span<const double> product, double bias) {
   double norm = 0;
   double ridge_part = 0;
@@ -79,10 +79,10 @@ Objectives nominal(const BoxProblem& problem, std::span<const double> a, std::sp
   return {primal, dual};
 }
 
-/// How much of the larger of the two sides of a is too much for Σaᵢ = 0.
+/// Excess of the larger of the positive and negative parts of a with respect to Σaᵢ = 0.
 struct Surplus {
-  bool positive = false;  ///< the larger side
-  double share = 0;       ///< of it, at the most
+  bool positive = false;  ///< the positive part is larger
+  double share = 0;       ///< upper bound of its relative excess
 
   [[nodiscard]] bool has(double coefficient) const { return positive ? coefficient > 0 : coefficient < 0; }
 };
@@ -102,10 +102,10 @@ Surplus surplus_of(std::span<const double> a) {
   return {positive, std::min(1.0, share * (1 + 2 * rounding_of(std::ssize(a) + 32)))};
 }
 
-/// The pulls at the two ends of what (Ka)ᵢ + b + pᵢ may be, whatever was rounded.
+/// Pulls at both ends of the interval of (Ka)ᵢ + b + pᵢ, including rounding.
 struct PullEnds {
-  Pull low;   ///< where r is least
-  Pull high;  ///< where it is largest
+  Pull low;   ///< at the smallest r
+  Pull high;  ///< at the largest r
 };
 
 PullEnds pulls_of(const BoxProblem& problem, std::size_t i, double a, double product, double bias,
@@ -115,7 +115,7 @@ PullEnds pulls_of(const BoxProblem& problem, std::size_t i, double a, double pro
   CompensatedSum up = down.negated();
   up.add(-problem.epsilon);
   down.add(-problem.epsilon);
-  // The product may have been rounded once more than `error` says; a ridge is rounded as far as it adds to r.
+  // The product may have one more rounding than `error` includes; a ridge is rounded in proportion to its term in r.
   const double added = std::abs(product) + std::abs(problem.linear[i]) + std::abs(bias) + problem.epsilon;
   const double rounded = std::abs(product) + 2 * problem.ridge_at(static_cast<Index>(i)) * std::abs(a) +
                          (up.exact() && down.exact() ? 0 : 4 * unit_rounding * added);
@@ -128,13 +128,13 @@ PullEnds pulls_of(const BoxProblem& problem, std::size_t i, double a, double pro
   return {{moved(up, off), moved(down, -off)}, {moved(up, -off), moved(down, off)}};
 }
 
-/// Of r = (Ka)ᵢ + b + pᵢ as float64 has it, and of what is added to it.
+/// Returns an upper bound of the error of r = (Ka)ᵢ + b + pᵢ in float64, including its additions.
 double rough_error(const BoxProblem& problem, std::size_t i, double product, double bias, const ProductError& error) {
   const double added = std::abs(product) + std::abs(problem.linear[i]) + std::abs(bias) + problem.epsilon;
   return error.at(i) + 16 * unit_rounding * added;
 }
 
-/// Whether nothing draws a coefficient of 0, whatever was rounded: most samples, which cost nothing then.
+/// Whether a coefficient of 0 is optimal for any rounding, as for most samples, which then have no loss.
 bool stays_away(const BoxProblem& problem, std::size_t i, double product, double bias, const ProductError& error) {
   const double r = product + problem.linear[i] + bias;
   const double off =
@@ -162,7 +162,7 @@ Objectives counted(const BoxProblem& problem, std::span<const double> a, std::sp
     const PullEnds pulls = pulls_of(problem, i, a[i], product[i], bias, error);
     const double ends[2]{term.loss(pulls.low), term.loss(pulls.high)};
     loss += std::max(ends[0], ends[1]);
-    // Both where r may be 0.
+    // Zero if both sides may be active, since r may then be 0.
     least_loss += pulls.low.up > 0 && pulls.high.down > 0 ? 0 : std::min(ends[0], ends[1]);
     const double share = bound_rounding + (surplus.has(a[i]) ? surplus.share : 0);
     const double kept = a[i] * std::max(0.0, 1 - share);
@@ -170,7 +170,7 @@ Objectives counted(const BoxProblem& problem, std::span<const double> a, std::sp
         {term.gap(a[i], pulls.low), term.gap(a[i], pulls.high), term.gap(kept, pulls.low), term.gap(kept, pulls.high)});
     gap += largest;
     if (a[i] != 0 || largest > 0) gap += 16 * underflow_unit;
-    moved += 2 * error.lengths[i] * std::abs(a[i] - kept);  // twice, since the difference is rounded
+    moved += 2 * error.lengths[i] * std::abs(a[i] - kept);  // factor 2: the difference is rounded
   }
   const double slack = static_cast<double>(a.size()) * unit_rounding + term_rounding;
   gap = (gap + moved / 2 * moved) * (1 + 2 * slack);

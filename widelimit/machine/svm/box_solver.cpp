@@ -22,39 +22,39 @@ struct BoxSolver::Worker {
 
 namespace {
 
-/// Cycles, roughly, of a working set and of an exact step; only their ratio matters.
+/// Approximate cycles of a working set and of an exact step; only their ratio matters.
 double cost_of_step(Index active) { return 60 + 2.5 * static_cast<double>(active); }
 double cost_of_face(Index active, Index face) {
   const auto f = static_cast<double>(face);
   return 2000 + f * f * f / 24 + 12 * f * f + f * static_cast<double>(active);
 }
 
-/// The usual number of iterations of an interior point, one product of rank² each.
+/// Approximate cycles of an interior point method: the usual number of iterations, with one product of n·rank² each.
 double cost_of_interior(Index samples, Index rank) {
   const auto n = static_cast<double>(samples);
   const auto r = static_cast<double>(rank);
   return 30 * (20'000 + 250 * n + 12 * n * r + n * r * r / 8 + r * r * r / 12);
 }
-/// Of the time of the steps, how much may go into a factor that need not help.
+/// Fraction of the time of the steps that may be spent on a factor that may not help.
 constexpr double time_for_factor = 0.1;
 constexpr int most_interior_steps = 100;
 
-/// Exact steps on larger faces take longer than a user waits for Ctrl-C.
+/// Exact steps on larger faces would delay the response to an interruption.
 constexpr Index largest_face = 3000;
-/// Working sets between two looks whether an exact step is due.
+/// Number of working sets between checks for an exact step.
 constexpr Index between_faces = 32;
-/// While most variables still look for their side, exact steps are rarely worth what they cost; where working sets have
-/// not got there after several times as many as there are variables, they are the better way.
+/// Fraction of the time for exact steps. While most variables have not settled, exact steps are rarely worth their
+/// cost; if working sets have not converged after several times as many steps as variables, exact steps are better.
 double time_for_faces(Index iterations, Index variables) {
   const double rounds = static_cast<double>(iterations) / static_cast<double>(4 * variables);
   return std::max(1.0, rounds * rounds) / 16;
 }
 constexpr int faces_at_once = 50;
-/// Whether a face step that ended so leaves nothing to working sets.
+/// Whether no working sets should follow a face step with this result.
 bool ends_round(Move exact) { return exact == Move::unbounded || exact == Move::indefinite || exact == Move::slow; }
-/// Largest violation, relative to p, after which the gap is computed for the first time.
+/// Violation, relative to p, at which the gap is first computed.
 constexpr double first_violation = 3e-3;
-/// Rounds in which rounding ended the descent before optimality did.
+/// Rounds that may end by rounding instead of optimality.
 constexpr int most_stalls = 3;
 
 template <std::floating_point T>
@@ -153,7 +153,7 @@ class Decomposition final : public BoxSolver::Worker {
         give_up();
         return;
       }
-      // Variables left out too early are worth another round before more digits are.
+      // If variables were removed too early, run another round before tightening the tolerance.
       near = !shrunk_;
       if (near) {
         allowed = std::max(noise, allowed * std::clamp(options_->tolerance / found_.objectives.gap(), 0.03, 0.3));
@@ -161,7 +161,7 @@ class Decomposition final : public BoxSolver::Worker {
     }
   }
 
-  /// Whether bounds or a ridge keep every coefficient finite, as an interior point needs it.
+  /// Whether bounds or a ridge keep every coefficient finite, as the interior point method requires.
   [[nodiscard]] bool may_leave_boundary() const {
     for (Index i = 0; i < problem_->size(); ++i) {
       const bool bounded = std::isfinite(problem_->upper[usize(i)]) && std::isfinite(problem_->lower[usize(i)]);
@@ -170,30 +170,30 @@ class Decomposition final : public BoxSolver::Worker {
     return true;
   }
 
-  /// Work after which it is time to ask whether K has few dimensions.
+  /// Returns the work after which to check whether K has low rank.
   [[nodiscard]] double first_look() const {
     const Index n = problem_->size();
     const bool known = factor_ && factor_->complete();
     return cost_of_interior(n, known ? factor_->rank() : std::min<Index>(n / 4, 16));
   }
 
-  /// Largest rank that is worth having: a column beside r others takes about 2nr cycles, which memory bounds, so that
-  /// more would take longer than their share of what was spent.
+  /// Returns the largest rank worth computing: a column after r others takes about 2nr cycles, limited by memory
+  /// bandwidth; more columns would exceed their share of the time spent.
   [[nodiscard]] Index worthy_rank() const {
     const Index n = problem_->size();
     const double by_time = std::sqrt(time_for_factor * work_ / static_cast<double>(n));
     return std::min(most_dimensions(), static_cast<Index>(std::min(by_time, static_cast<double>(n))));
   }
 
-  /// What a factor may have: of more than half of the samples it saves nothing, and it has to fit in memory.
+  /// Returns the largest rank of a factor: at most half the samples, since more saves nothing, and limited by memory.
   [[nodiscard]] Index most_dimensions() const {
     const Index n = problem_->size();
     const double by_room = static_cast<double>(options_->room) / (3.0 * sizeof(double) * static_cast<double>(n));
     return static_cast<Index>(std::min(by_room, static_cast<double>(n) / 2));
   }
 
-  /// Whether K has so few dimensions that an interior point takes less time than steps did. If not, says when to ask
-  /// again.
+  /// Whether K has such a low rank that an interior point method takes less time than the steps so far. If not,
+  /// schedules the next check.
   [[nodiscard]] bool interior_point_is_shorter() {
     const Index n = problem_->size();
     if (!factor_) factor_.emplace(columns_);
@@ -205,8 +205,8 @@ class Decomposition final : public BoxSolver::Worker {
     return false;
   }
 
-  /// Whether an interior point may go on where rounding has stopped all steps: it was not tried, and K has few
-  /// dimensions.
+  /// Whether the interior point method may continue after rounding has stopped all steps: it was not tried, and K has
+  /// low rank.
   [[nodiscard]] bool has_few_dimensions() {
     if (another_way_ == no_bound || found_.iterations >= limit_) return false;
     if (!factor_) factor_.emplace(columns_);
@@ -244,7 +244,7 @@ class Decomposition final : public BoxSolver::Worker {
     return false;
   }
 
-  /// Whether the gap is small enough, with all rounding counted where it looks so.
+  /// Whether the gap is below the tolerance; if so nominally, rounding is included.
   [[nodiscard]] bool confirmed() {
     judge_.look(found_);
     return found_.objectives.gap() <= options_->tolerance && counted();
@@ -264,7 +264,7 @@ class Decomposition final : public BoxSolver::Worker {
     return true;
   }
 
-  /// The best so far, unless that is good enough after all.
+  /// Ends with the best solution so far, unless the current one meets the tolerance with rounding included.
   void give_up() {
     judge_.look(found_);
     if (counted()) return;
@@ -279,15 +279,15 @@ class Decomposition final : public BoxSolver::Worker {
     found_.rounded = found_.iterations < limit_;
   }
 
-  /// Until no violation exceeds `allowed`, over all variables at first and fewer and fewer later.
-  /// `near` the optimum the face hardly changes any more, and exact steps come first.
+  /// Runs until no violation exceeds `allowed`, over all variables first, then with shrinking. If `near` the optimum,
+  /// the face hardly changes, and exact steps come first.
   Move run(double allowed, bool near) {
     std::vector<Index> everyone(usize(problem_->size()));
     std::iota(everyone.begin(), everyone.end(), Index{0});
     std::unique_ptr<GramColumns<T>> packed;
     auto active =
         std::make_unique<ActiveSet<T>>(*problem_, columns_, std::move(everyone), found_.a, gradient_, excess_);
-    const bool may_shrink = !shrunk_;  // what was left out too early once is not left out twice
+    const bool may_shrink = !shrunk_;  // no shrinking if it removed variables too early before
     Move ended = Move::made;
     if (near && active->free_count() <= largest_face) {
       const Move exact = exact_steps(*active, allowed);
@@ -317,7 +317,7 @@ class Decomposition final : public BoxSolver::Worker {
     return ended;
   }
 
-  /// Move::made where enough variables have settled to leave them out.
+  /// Returns Move::made if enough variables have settled to remove them.
   Move run_active(ActiveSet<T>& active, double allowed, bool may_shrink) {
     const Index between_looks = std::clamp<Index>(active.size(), 1000, 4000);
     double spent = 0;
@@ -360,22 +360,22 @@ class Decomposition final : public BoxSolver::Worker {
   GramColumns<T> columns_;
   const Algebra& algebra_;
   double asymmetry_;
-  double excess_;  ///< of entries over those of a Gram matrix, as its test allows it
+  double excess_;  ///< relative excess of entries that the semi-definiteness test allows
   const BoxProblem* problem_ = nullptr;
   const BoxOptions* options_ = nullptr;
   Index limit_ = 0;
   double scale_ = 0;        ///< max |p|
-  bool shrunk_ = false;     ///< the last round ended without some of the variables
-  double work_ = 0;         ///< of steps on this problem, in cycles, roughly
-  double another_way_ = 0;  ///< work after which to look for one
+  bool shrunk_ = false;     ///< the last round ended with some variables removed
+  double work_ = 0;         ///< approximate cycles of the steps on this problem
+  double another_way_ = 0;  ///< work after which to check for an interior point method
   Face face_;
   std::optional<PartialFactor<T>> factor_;
   std::optional<ProgressTicker> ticker_;
   BoxJudge<T> judge_;
   BoxSolution found_;
-  BoxSolution best_;  ///< of those whose rounding was counted
+  BoxSolution best_;  ///< best solution with rounding included
   std::vector<double> gradient_;
-  std::vector<double> ray_;  ///< along which the last round met no bound, or negative curvature
+  std::vector<double> ray_;  ///< unbounded or negative-curvature direction of the last round
 };
 
 }  // namespace

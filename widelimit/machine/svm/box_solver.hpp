@@ -15,12 +15,12 @@ namespace widelimit {
 struct BoxOptions {
   double tolerance = 1e-6;                  ///< relative duality gap to reach
   Index max_iterations = 0;                 ///< working sets; 0 for the larger of 10⁷ and 100 per variable
-  std::size_t room = std::size_t{1} << 30;  ///< bytes for columns of the variables that still move
+  std::size_t room = std::size_t{1} << 30;  ///< memory limit in bytes for columns of active variables
   Progress* progress = nullptr;
 };
 
-/// Where to start: feasible coefficients and their product Ka; nothing means 0. Where both are those of a solution, its
-/// error of the product may be given too, so that it need not be recomputed.
+/// Start: feasible coefficients and their product Ka; empty means 0. If both belong to a previous solution, the error
+/// of the product can be passed too, so that it is not recomputed.
 struct BoxStart {
   std::span<const double> a;
   std::span<const double> product;
@@ -30,30 +30,31 @@ struct BoxStart {
 struct BoxSolution {
   std::vector<double> a;
   std::vector<double> product;  ///< Ka
-  ProductError error;           ///< of it, without its lengths
+  ProductError error;           ///< of the product, without its lengths
   double bias = 0;
-  Objectives objectives;  ///< at a, b, with all rounding counted; nothing where the ending is not_positive_definite
+  Objectives objectives;  ///< at a, b, rounding included; undefined if the ending is not_positive_definite
   Ending ending = Ending::converged;
-  bool rounded = false;  ///< ended without converging since float64 holds no better coefficients
-  Index iterations = 0;  ///< working sets and exact steps, and those of an interior point
+  bool rounded = false;  ///< not converged because of the precision of float64
+  Index iterations = 0;  ///< working sets, exact steps and interior point iterations
   std::size_t memory = 0;
-  Index rank = 0;         ///< of the factor of K that an interior point used; 0 where there was none
-  bool interior = false;  ///< the coefficients are those of the interior point; else working sets went on from there
+  Index rank = 0;         ///< of the factor of K used by the interior point; 0 if none was used
+  bool interior = false;  ///< the coefficients are those of the interior point
 };
 
-/// Solves box problems on one Gram matrix, or on the rows and columns of some of its samples, whose columns it keeps
-/// from one problem to the next. The matrix is positive semi-definite, by who calls; a direction of negative curvature
-/// that the solver meets all the same ends it as `not_positive_definite`.
+/// Solves box problems on one Gram matrix, or on the rows and columns of some samples, and caches columns between
+/// problems. The caller guarantees that the matrix is positive semi-definite; if the solver meets a direction of
+/// negative curvature, it ends as `not_positive_definite`.
 ///
-/// Decomposition: working sets of one or two variables with the largest second-order gain; settled variables are left
-/// out (shrinking) until their gradients are computed afresh; now and then the exact minimum over the free variables,
-/// where its cost is that of the steps since. Ends when the duality gap, from a product Ka computed afresh and with its
-/// rounding counted, is below the tolerance; where rounding alone keeps it above, products are made in twice the
-/// precision from then on. Where the steps have taken more time than an interior point would (interior_point.hpp),
-/// since K has few dimensions and the bounds are wide, that replaces them; its coefficients are proved in the same way,
-/// and where rounding keeps them from the tolerance, working sets go on from the better ones. Coefficients are within
-/// their bounds exactly. Without bounds the problem may have no minimum; then `not_separable`, on proof: for any β with
-/// all margins ≥ 1, ‖β‖ ≥ Σ|vᵢ|/√(vᵀKv) for any v of the signs of a, so that margins 1/‖β‖ are below the rounding of K.
+/// Decomposition: working sets of one or two variables with the largest second-order gain; settled variables are
+/// removed (shrinking) until their gradients are recomputed; occasionally exact minimisation over the free variables,
+/// if it costs as much as the steps since. Terminates when the duality gap, from a recomputed product Ka with its
+/// rounding included, is below the tolerance; if rounding alone keeps it above, products use doubled precision from
+/// then on. If the steps have taken more time than an interior point method would (interior_point.hpp), since K has low
+/// rank and the bounds are wide, the interior point method takes over; its coefficients are verified in the same way,
+/// and if rounding keeps them above the tolerance, working sets continue from the better ones. Coefficients satisfy
+/// their bounds exactly. Without bounds the problem may have no minimum; it then ends as `not_separable` with a proof:
+/// for any β with all margins ≥ 1, ‖β‖ ≥ Σ|vᵢ|/√(vᵀKv) for any v of the signs of a, so that margins 1/‖β‖ are below the
+/// rounding error of K.
 class BoxSolver {
  public:
   explicit BoxSolver(const GramMatrix& gram, std::vector<Index> samples = {}, std::size_t room = std::size_t{1} << 30);
@@ -63,7 +64,7 @@ class BoxSolver {
 
   [[nodiscard]] BoxSolution solve(const BoxProblem& problem, const BoxOptions& options = {}, BoxStart start = {});
 
-  struct Worker;  ///< the same for one type of numbers
+  struct Worker;  ///< implementation for one floating-point type
 
  private:
   std::unique_ptr<Worker> worker_;

@@ -13,15 +13,15 @@ namespace widelimit {
 
 namespace {
 
-/// A pivot below this share of the diagonal of what is factored, or of that of Q, is nothing but rounding: it would
-/// send the step anywhere.
+/// A pivot below this fraction of the diagonal of the factorised matrix, or of that of Q, is rounding; dividing by it
+/// would make the step arbitrary.
 constexpr double rounded_pivot = 1e-13;
 constexpr double rounded_entry = 1e-14;
-/// So many times below it a pivot shows that Q may have a direction of negative curvature.
+/// A pivot below the negative threshold by this factor indicates a direction of negative curvature of Q.
 constexpr double sunken_pivot = 1e3;
-/// A slope along a combination below this share of its terms is rounding.
+/// A slope along a combination below this fraction of its terms is rounding.
 constexpr double rounded_slope = 1e-11;
-/// Rows factored at a time; what is right of and below them goes through matrix products.
+/// Block size of the factorisation; the trailing matrix is updated by matrix products.
 constexpr Index block_rows = 48;
 
 double squared(std::span<const double> v) { return host::dot(v, v); }
@@ -62,7 +62,7 @@ void Face::factorise(bool equality) {
   work_ += f * f * f / 24 + 6 * f * f;
 }
 
-/// Above the diagonal, PᵀQP without its first row, which is 0, and as first row of the factor √c·1ᵀ.
+/// Writes the upper triangle of PᵀQP without its first row, which is 0, and √c·1ᵀ as the first row of the factor.
 void Face::centre() {
   const std::vector<double> first(row(0), row(0) + size_);
   double sum = 0;
@@ -77,7 +77,8 @@ void Face::centre() {
   std::fill_n(row(0), size_, std::sqrt(mean > 0 ? mean : 1.0));
 }
 
-/// The triangle of rows begin … end − 1. A row that rests is that of the identity, for the solution to its right.
+/// Factorises the triangle of rows begin … end − 1. A resting row becomes that of the identity, for the solve to its
+/// right.
 void Face::factor_rows(Index begin, Index end) {
   for (Index k = begin; k < end; ++k) {
     double* pivot_row = row(k);
@@ -151,7 +152,7 @@ Index Face::steepest_combination(std::span<const double> slope, std::span<const 
   return steepest;
 }
 
-/// Variable k and what undoes it among those before.
+/// Returns the direction of variable k and its compensation by earlier variables.
 FaceDirection Face::along_combination(Index k, double sign) const {
   FaceDirection direction;
   direction.flat = true;
@@ -195,7 +196,7 @@ void Face::remove(Index k) {
   sunken_ = -1;
   const State before = std::exchange(state_[usize(k)], State::left);
   if (before != State::moves) return;
-  std::vector<double> taken(row(k), row(k) + size_);  // the row that leaves, on its way through those below
+  std::vector<double> taken(row(k), row(k) + size_);  // the removed row, rotated into those below
   work_ += static_cast<double>(size_ - k) * static_cast<double>(size_ - k);
   for (Index i = k + 1; i < size_; ++i) {
     const double by = taken[usize(i)];

@@ -9,11 +9,11 @@ namespace widelimit {
 
 namespace {
 
-/// Of the way to the nearest bound, how much a step takes.
+/// Fraction of the step to the nearest bound.
 constexpr double towards_bound = 0.995;
-/// Steps shorter than this lead nowhere.
+/// Shorter steps make no progress.
 constexpr double shortest_step = 1e-8;
-/// A multiplier is 0 where it is so much smaller than its slope, both in their units.
+/// A multiplier counts as 0 if it is smaller than its slope by this factor, both in scaled units.
 constexpr double settled_ratio = 1e-3;
 
 double largest_of(std::span<const double> values) {
@@ -22,7 +22,7 @@ double largest_of(std::span<const double> values) {
   return largest;
 }
 
-/// The longest t ≤ most for which values + t·by stays positive.
+/// Returns the largest t ≤ most for which values + t·by stays positive.
 double reach(std::span<const double> values, std::span<const double> by, double most) {
   for (std::size_t j = 0; j < values.size(); ++j) {
     if (by[j] < 0) most = std::min(most, -values[j] / by[j]);
@@ -65,7 +65,7 @@ InteriorPoint::InteriorPoint(const BoxProblem& problem, const Algebra& algebra, 
   place_first();
 }
 
-/// The middle of the box, and multipliers of the bounds that make it stationary.
+/// Starts at the centre of the box, with bound multipliers that make it stationary.
 void InteriorPoint::place_first() {
   const std::size_t count = multipliers_.size();
   at_.x.resize(count);
@@ -88,7 +88,7 @@ void InteriorPoint::place_first() {
   look();
 }
 
-/// Σ sx, or of whatever else each multiplier has, for each sample.
+/// Returns Σ s·x per sample, for any quantity x of the multipliers.
 std::vector<double> InteriorPoint::per_sample(std::span<const double> of_multipliers) const {
   std::vector<double> sums(usize(problem_.size()));
   for (std::size_t j = 0; j < multipliers_.size(); ++j) {
@@ -111,7 +111,7 @@ std::vector<double> InteriorPoint::push(std::span<const double> features) const 
   return of_samples;
 }
 
-/// What follows from where the multipliers are.
+/// Updates the quantities derived from the current iterate.
 void InteriorPoint::look() {
   const std::vector<double> a = per_sample(at_.x);
   const std::vector<double> w = pull(a);
@@ -129,7 +129,7 @@ void InteriorPoint::look() {
   gap_ = sum / std::max(std::abs(objective), std::numeric_limits<double>::min());
 }
 
-/// Σ xz + Σ tv after a step of that length.
+/// Returns Σ xz + Σ tv after a step of that length.
 double InteriorPoint::complementarity(const Point& by, double length) const {
   double sum = 0;
   for (std::size_t j = 0; j < multipliers_.size(); ++j) {
@@ -175,7 +175,7 @@ bool InteriorPoint::factorise() {
 
 InteriorPoint::Point InteriorPoint::direction(double target, const Point* before) const {
   const std::size_t count = multipliers_.size();
-  std::vector<double> lower(count);  // what xz becomes, less second-order terms
+  std::vector<double> lower(count);  // target of xz minus second-order terms
   std::vector<double> upper(count);
   std::vector<double> slope(count);
   for (std::size_t j = 0; j < count; ++j) {
@@ -207,7 +207,7 @@ InteriorPoint::Point InteriorPoint::direction(double target, const Point* before
   return by;
 }
 
-/// How far a direction leads before a bound, 1 at the most.
+/// Returns the step to the nearest bound along a direction, at most 1.
 double InteriorPoint::room(const Point& by) const {
   double most = reach(at_.x, by.x, 1);
   most = reach(at_.z, by.z, most);
@@ -241,7 +241,7 @@ bool InteriorPoint::step() {
 
 std::vector<double> InteriorPoint::coefficients() const {
   std::vector<double> x = at_.x;
-  std::vector<double> free(x.size(), 0.0);  // how far it may go either way
+  std::vector<double> free(x.size(), 0.0);  // distance to the nearest bound
   double surplus = 0;
   double freedom = 0;
   for (std::size_t j = 0; j < x.size(); ++j) {
@@ -267,7 +267,7 @@ std::vector<double> InteriorPoint::coefficients() const {
   }
   for (Index i = 0; i < problem_.size(); ++i) {
     const double bound = a[usize(i)] > 0 ? problem_.upper[usize(i)] : problem_.lower[usize(i)];
-    // A bound, divided and multiplied by its unit, comes back but for rounding.
+    // Scaling a bound by its unit and back may round it.
     const bool arrives = std::isfinite(bound) &&
                          std::abs(a[usize(i)] - bound) <= 4 * std::numeric_limits<double>::epsilon() * std::abs(bound);
     a[usize(i)] = arrives ? bound : std::clamp(a[usize(i)], problem_.lower[usize(i)], problem_.upper[usize(i)]);

@@ -16,15 +16,15 @@ namespace widelimit {
 
 namespace {
 
-/// Roundings of the few operations that make one term, with room.
+/// Rounding error of the few operations of one term, with a margin.
 constexpr double proof_rounding = 32 * unit_rounding;
 
-/// Kv with its error, of each column.
+/// Kv with its error, per column.
 struct CountedProduct {
   Matrix<double> values;
   std::vector<ProductError> errors;
 
-  /// Of an entry, its own last rounding included.
+  /// Returns the error of an entry, including its final rounding.
   [[nodiscard]] double error(Index i, Index c) const {
     return errors[usize(c)].at(usize(i)) + 2 * unit_rounding * std::abs(values(i, c));
   }
@@ -41,7 +41,7 @@ CountedProduct counted_product(const ProofSetting& setting, const Matrix<double>
   return product;
 }
 
-/// vᵀKv of one column: a value and how far it may be off.
+/// vᵀKv of one column with its error.
 struct CountedSquare {
   double value = 0;
   double error = 0;
@@ -59,7 +59,7 @@ CountedSquare square_of(const Matrix<double>& v, const CountedProduct& product, 
   return square;
 }
 
-/// v = α − r/λ; `size` becomes Σ√K_ii of what v may be off, of each output.
+/// Returns v = α − r/λ; sets `size` to Σ√K_ii times the error of v, per output.
 Matrix<double> remainder(const ProofSetting& setting, const Matrix<double>& alpha, const DualPoint& point,
                          std::vector<double>& size) {
   Matrix<double> v(alpha.rows(), alpha.cols(), Content::unset);
@@ -77,12 +77,12 @@ Matrix<double> remainder(const ProofSetting& setting, const Matrix<double>& alph
 }
 
 struct ProvedValues {
-  double primal = 0;  ///< the objective is within `error` of it
+  double primal = 0;  ///< the objective, accurate to `error`
   double error = 0;
-  double gap = 0;  ///< at most so much above the least
+  double gap = 0;  ///< upper bound of the distance to the minimum
 };
 
-/// Outputs, and the largest error of those of a sample.
+/// Outputs, and the largest error per sample.
 struct Outputs {
   Matrix<double> g;
   std::vector<double> off;
@@ -105,7 +105,8 @@ double bend(const DualPoint& point, const Outputs& outputs, std::size_t i) {
   return point.weight[i] * point.curvature * outputs.off[i] * outputs.off[i];
 }
 
-/// λ/2 Σ_c ‖α_c − r_c/λ‖² by Σ√K_ii or, where a product with K is worth it, by that, and the gaps of the losses.
+/// Returns the gap: λ/2 Σ_c ‖α_c − r_c/λ‖² from Σ√K_ii or, if `by_product`, from a product with K, plus the gaps of the
+/// losses.
 double gap_of(const ProofSetting& setting, const Matrix<double>& alpha, const Outputs& outputs, const DualPoint& point,
               bool by_product, bool precise) {
   std::vector<double> off;
@@ -144,7 +145,7 @@ ProvedValues values_of(const ProofSetting& setting, const Fit& fit, bool precise
   CompensatedSum primal;
   for (Index c = 0; c < fit.alpha.cols(); ++c) {
     const CountedSquare norm = square_of(fit.alpha, h, c);
-    // No norm belongs to what is shorter than nothing: then nothing is proved.
+    // A negative squared norm disproves semi-definiteness; nothing can then be proved.
     if (norm.value + norm.error < setting.rounding.least_square(fit.alpha.view(), c))
       values.gap = std::numeric_limits<double>::infinity();
     primal.add(setting.lambda / 2 * norm.value);
@@ -197,11 +198,11 @@ Fit BestProved::take(Index samples, Index outputs, Index max_iterations) && {
   if (!proved_) {
     summary.ending = Ending::iteration_limit;
     const std::string gap = summary.gap ? fmt::format("a relative duality gap of {:.2g}", *summary.gap)
-                                        : std::string("no bound that float64 holds");
-    summary.message =
-        summary.iterations >= max_iterations
-            ? fmt::format("{} iterations left {}; raise the limit, λ or the tolerance", summary.iterations, gap)
-            : fmt::format("rounding leaves {}; raise λ or the tolerance", gap);
+                                        : std::string("no finite bound in float64");
+    summary.message = summary.iterations >= max_iterations
+                          ? fmt::format("{} iterations left {}; increase the iteration limit, λ or the tolerance",
+                                        summary.iterations, gap)
+                          : fmt::format("rounding leaves {}; increase λ or the tolerance", gap);
   }
   return std::move(*best_);
 }

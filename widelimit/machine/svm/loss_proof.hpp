@@ -9,34 +9,35 @@
 
 namespace widelimit {
 
-/// A feasible point of the dual of a machine with a smooth loss, made from its outputs, and what the losses say there.
-/// For each sample l is the loss and l* its conjugate; r = λā are the multipliers, and the gap of Fenchel and Young,
-/// l(h) + l*(−r) + rᵀh ≥ 0, is 0 where r = −l'(h).
+/// A feasible dual point of a machine with a smooth loss, constructed from its outputs, with the losses there. For each
+/// sample, l is the loss and l* its conjugate; r = λā are the multipliers, and the Fenchel–Young gap l(h) + l*(−r) +
+/// rᵀh ≥ 0 is 0 if r = −l'(h).
 struct DualPoint {
   Matrix<double> r;          ///< samples × outputs
-  double relative = 0;       ///< a point that is exactly feasible differs from r by relative·|r| …
-  double absolute = 0;       ///< … and absolute times the weight at the most
-  std::vector<double> loss;  ///< of each sample
+  double relative = 0;       ///< an exactly feasible point differs from r by at most relative·|r| …
+  double absolute = 0;       ///< … plus absolute times the weight
+  std::vector<double> loss;  ///< per sample
   std::vector<double> loss_error;
   std::vector<double> steepness;  ///< Σ_c |∂l/∂h_c|
-  std::vector<double> gap;        ///< of Fenchel and Young, upwards
-  std::vector<double> deviation;  ///< Σ_c |r_c + ∂l/∂h_c|: how fast the gap grows with an error of h
+  std::vector<double> gap;        ///< upper bound of the Fenchel–Young gap
+  std::vector<double> deviation;  ///< Σ_c |r_c + ∂l/∂h_c|: sensitivity of the gap to an error of h
   std::vector<double> weight;
   double curvature = 0;  ///< l(h + d) ≤ l(h) + l'(h)ᵀd + weight·curvature·max d²
 };
 
-/// Losses that give one.
+/// Interface of losses that provide a dual point.
 class ProvableLosses {
  public:
   virtual ~ProvableLosses() = default;
-  /// At outputs samples × classes or samples × 1, the bias among them; with a bias Σᵢ r_ic = 0 of every output.
+  /// Returns the dual point at outputs (samples × classes or samples × 1) that include the bias; with a bias Σᵢ r_ic =
+  /// 0 for every output.
   [[nodiscard]] virtual DualPoint dual_point(const Matrix<double>& outputs, bool bias) const = 0;
-  /// The feasible point nearest to given multipliers, where it is near; nothing where it is not known.
+  /// Returns the feasible point nearest to given multipliers; std::nullopt if it is not known.
   [[nodiscard]] virtual std::optional<DualPoint> dual_point_near(const Matrix<double>& multipliers,
                                                                  const Matrix<double>& outputs, bool bias) const = 0;
 };
 
-/// A machine to be proved: λ/2 Σ_c α_cᵀKα_c + Σ l.
+/// The machine whose gap is to be proved: λ/2 Σ_c α_cᵀKα_c + Σ l.
 struct ProofSetting {
   const GramMatrix& k;
   const ProductRounding& rounding;
@@ -47,23 +48,24 @@ struct ProofSetting {
   Progress* progress = nullptr;
 };
 
-/// Sets primal, dual and gap of the summary to what the coefficients prove in exact arithmetic, all rounding counted:
-/// primal − dual ≥ λ/2 Σ_c ‖α_c − r_c/λ‖²_K + Σ gaps, in which errors of Kα enter by their squares, with r of the
-/// outputs or, where that is better, r = λα [docs/theory/machines.md]. Products are made in twice the precision where
-/// the first ones do not bring the gap below the tolerance. Whether it is.  Two products with K, or four.
+/// Sets primal, dual and gap of the summary to values that hold in exact arithmetic, with all rounding included: primal
+/// − dual ≥ λ/2 Σ_c ‖α_c − r_c/λ‖²_K + Σ gaps, in which errors of Kα enter quadratically, with r from the outputs or,
+/// if that is better, r = λα [docs/theory/machines.md]. Products use doubled precision if the first ones do not bring
+/// the gap below the tolerance. Returns whether it is below. Two products with K, or four.
 [[nodiscard]] bool prove(const ProofSetting& setting, Fit& fit);
 
-/// Fits offered one after the other, of which the best by what it proves is kept.
+/// Keeps the fit with the smallest proved gap of several candidates.
 class BestProved {
  public:
   explicit BestProved(const ProofSetting& setting) : setting_(setting) {}
 
-  /// Whether it is good enough. Coefficients that are not finite are passed over.
+  /// Proves a fit and keeps it if it is the best; returns whether it meets the tolerance. Ignores fits that are not
+  /// finite.
   bool offer(Fit fit);
-  /// The best so far; nothing before the first.
+  /// Returns the best fit so far, if any.
   [[nodiscard]] const std::optional<Fit>& best() const { return best_; }
-  /// The best, of `samples` × `outputs` zeros where there is none; one that is not good enough ends by its iterations
-  /// or by rounding.
+  /// Returns the best fit, or zeros of size `samples` × `outputs` if there is none. A fit that misses the tolerance
+  /// ends as iteration_limit, with a message that names the iteration limit or rounding as the cause.
   [[nodiscard]] Fit take(Index samples, Index outputs, Index max_iterations) &&;
 
  private:
@@ -72,10 +74,10 @@ class BestProved {
   bool proved_ = false;
 };
 
-/// q log(q/p) − q + p ≥ 0, upwards, where q and p are right to a factor 1 ± eta and log p is given: summed over classes
-/// it is the divergence of one distribution from another, without cancellation.
+/// Returns an upper bound of q log(q/p) − q + p ≥ 0, where q and p are accurate to a factor 1 ± eta and log p is given.
+/// The sum over classes is the divergence of two distributions, without cancellation.
 [[nodiscard]] double divergence_term(double q, double p, double log_p, double eta);
-/// The same for a q that may be off by `absolute`, too: the larger at the two ends, since it is convex in q.
+/// Same for q with an additional absolute error: the larger of the values at both ends, since it is convex in q.
 [[nodiscard]] double divergence_term(double q, double p, double log_p, double eta, double absolute);
 
 }  // namespace widelimit

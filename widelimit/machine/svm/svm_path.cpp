@@ -10,7 +10,7 @@ namespace widelimit {
 
 namespace {
 
-/// The dual without its λ.
+/// Returns the dual problem without the quantities that depend on λ.
 BoxProblem dual_of(const BinaryProblem& binary, SvmLoss loss, bool bias) {
   const std::size_t n = binary.labels.size();
   BoxProblem problem;
@@ -35,8 +35,8 @@ void set_lambda(const BinaryProblem& binary, double lambda, SvmLoss loss, BoxPro
   }
 }
 
-/// Coefficients for the next problem: t·a, with the t that minimises its objective within the box. Where all of a was
-/// at its bounds this follows them outward, where none was it stays. Ka goes along. Whether anything changed.
+/// Scales the warm start to t·a, with the t that minimises the next objective within the box: coefficients at their
+/// bounds follow the bounds outwards, free ones stay. Scales Ka accordingly. Returns whether anything changed.
 bool rescale(const BoxProblem& problem, std::vector<double>& a, std::vector<double>& product) {
   double curvature = 0;
   double slope = 0;
@@ -50,7 +50,7 @@ bool rescale(const BoxProblem& problem, std::vector<double>& a, std::vector<doub
   const double best = curvature > 0 ? -slope / curvature : room;
   const double t = std::max(0.0, std::min(best, room));
   if (!std::isfinite(t) || std::abs(t - 1) <= 1e-9) {
-    // As it is, wherever it is feasible.
+    // Keep a if it is feasible.
     const auto inside = [&](std::size_t i) { return a[i] >= problem.lower[i] && a[i] <= problem.upper[i]; };
     bool feasible = true;
     for (std::size_t i = 0; i < a.size(); ++i) feasible = feasible && inside(i);
@@ -63,14 +63,14 @@ bool rescale(const BoxProblem& problem, std::vector<double>& a, std::vector<doub
   return true;
 }
 
-/// Whether a solution, proof included, is one at every smaller λ, too: bounds wᵢ/λ only widen the box, and a hard
-/// margin has none. A ridge changes with λ.
+/// Whether a solution and its proof hold for every smaller λ: bounds wᵢ/λ only widen the box, and a hard margin has
+/// none. A ridge changes with λ.
 bool holds_below(const BoxSolution& solution, SvmLoss loss) {
   return loss != SvmLoss::squared_hinge && solution.ending == Ending::converged && solution.objectives.lossless;
 }
 
-/// Whether a solution is worth starting from at a smaller λ. Variables at their bounds mostly leave them, one step
-/// each, which takes longer than to start from 0.
+/// Whether a solution is a good warm start for a smaller λ. Variables at their bounds mostly leave them, one step each,
+/// which takes longer than a start from 0.
 bool mostly_free(const BoxProblem& problem, std::span<const double> a) {
   Index support = 0;
   Index bounded = 0;
@@ -81,7 +81,7 @@ bool mostly_free(const BoxProblem& problem, std::span<const double> a) {
   return 10 * bounded <= support;
 }
 
-/// a·b·2^power without leaving the range of float64 on the way.
+/// Returns a·b·2^power without intermediate overflow.
 double product_of(double a, double b, int power) {
   int of_a = 0;
   int of_b = 0;
@@ -90,7 +90,7 @@ double product_of(double a, double b, int power) {
 }
 
 std::string gap_text(double gap) {
-  return gap < no_bound ? fmt::format("a relative duality gap of {:.1e}", gap) : std::string("no proof of a margin");
+  return gap < no_bound ? fmt::format("a relative duality gap of {:.1e}", gap) : std::string("no proved margin");
 }
 
 const char* method_of(const BoxSolution& solution) {
@@ -158,15 +158,13 @@ Summary svm_summary(const BoxSolution& solution, double lambda, SvmLoss loss, in
   } else if (solution.rounded) {
     const auto size = [](double a, double b) { return std::abs(a) < std::abs(b); };
     summary.message = fmt::format(
-        "coefficients are as large as {:.1e}, and rounding ends all steps with {}; the answer is the best so far. "
-        "Raise "
-        "lambda or the tolerance, or scale the samples",
+        "coefficients are as large as {:.1e}, and rounding ends all steps with {}; the result is the best so far. "
+        "Increase lambda or the tolerance, or scale the samples",
         std::abs(*std::max_element(solution.a.begin(), solution.a.end(), size)), gap_text(gap));
   } else if (solution.ending == Ending::iteration_limit) {
     summary.message = fmt::format(
-        "stopped after {} working sets with {}; the answer is the best so far. Raise lambda, the tolerance or the "
-        "limit "
-        "of iterations",
+        "stopped after {} working sets with {}; the result is the best so far. Increase lambda, the tolerance or "
+        "the iteration limit",
         solution.iterations, gap_text(gap));
   }
   return summary;
@@ -196,7 +194,7 @@ void check_bounds(std::span<const double> lambdas, std::span<const double> weigh
     const double bound = weight / lambda;
     if (weight == 0 || (bound <= largest_bound && bound >= 1 / largest_bound)) return;
     fail(Code::input,
-         "a sample of weight {:g} at lambda = {:g} has coefficients up to {:g}, which float64 does not hold", weight,
+         "a sample of weight {:g} at lambda = {:g} has coefficients up to {:g}, outside the range of float64", weight,
          lambda, bound);
   };
   for (const double lambda : lambdas) {

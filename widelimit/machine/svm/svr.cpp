@@ -18,7 +18,7 @@ namespace widelimit {
 
 namespace {
 
-/// Exponents of 2 beyond which the square of a target, or its product with a coefficient, nears the end of float64.
+/// Exponents of 2 beyond which the square of a target, or its product with a coefficient, may overflow or underflow.
 constexpr int farthest_exponent = 800;
 constexpr int last_exponent = 990;
 
@@ -26,8 +26,8 @@ double longest_diagonal(const GramMatrix& k) {
   return std::max(0.0, *std::max_element(k.diagonal().begin(), k.diagonal().end()));
 }
 
-/// The machine of targets y/2^p, with ε/2^p and coefficients a/2^p, is the same: p for which objectives y·a are far
-/// from the ends of float64, 0 where they are already.
+/// Scaling targets, ε and coefficients by 2^−p leaves the machine unchanged. Returns the p for which the objectives y·a
+/// neither overflow nor underflow; 0 if they are in range already.
 int target_power(const MatrixView<const double>& targets, Index output, const SvrOptions& options, double longest) {
   double largest = options.epsilon;
   double heaviest = options.weights.empty() ? 1 : 0;
@@ -55,18 +55,18 @@ BoxProblem dual_of(const MatrixView<const double>& targets, Index output, const 
   return problem;
 }
 
-/// value·2^power; `exact` becomes false where float64 does not hold it.
+/// Returns value·2^power; sets `exact` to false if it is not exact in float64.
 double unscaled(double value, int power, bool& exact) {
   const double result = std::ldexp(value, power);
   exact = exact && std::ldexp(result, -power) == value;
   return result;
 }
 
-/// What is proved is proved of coefficients that float64 does not hold.
+/// Marks the fit as failed: the proof refers to coefficients that exceed the range of float64.
 void tell_lost(Summary& summary) {
   summary.ending = Ending::iteration_limit;
   summary.primal = summary.dual = summary.gap = std::nullopt;
-  summary.message = "coefficients are beyond the range of float64; scale targets and kernel towards 1";
+  summary.message = "coefficients exceed the range of float64; scale targets and kernel towards 1";
 }
 
 }  // namespace

@@ -8,8 +8,8 @@
 
 namespace widelimit {
 
-/// Support vector regression: minimise λ/2‖β‖² + Σ wᵢ max(0, |yᵢ − g(xᵢ)| − ε). Its dual:
-/// ½αᵀKα − yᵀα + ε‖α‖₁ where |αᵢ| ≤ wᵢ/λ, and Σαᵢ = 0 with a bias.                          [docs/theory/machines.md]
+/// Support vector regression: minimise λ/2‖β‖² + Σ wᵢ max(0, |yᵢ − g(xᵢ)| − ε). Its dual: minimise ½αᵀKα − yᵀα + ε‖α‖₁
+/// subject to |αᵢ| ≤ wᵢ/λ, and Σαᵢ = 0 with a bias. [docs/theory/machines.md]
 struct SvrOptions {
   double lambda = 1;                ///< C = 1/λ in scikit-learn's SVR
   double epsilon = 0.1;             ///< errors up to ε have no loss
@@ -20,12 +20,12 @@ struct SvrOptions {
   bool check_definite = true;       ///< as in SvmOptions
   Progress* progress = nullptr;
 
-  /// Error{input} where λ, ε, the tolerance or the limit is out of range.
+  /// Throws Error{input} if λ, ε, the tolerance or the limit is out of range.
   void validate() const;
 };
 
-/// K is symmetric with a row for each row of the targets; each column is a separate problem. Objectives in
-/// the Summary are sums over the outputs, the gap is the largest.
+/// Fits each column of the targets as a separate problem. K is symmetric with one row per row of the targets. The
+/// Summary has the sum of the objectives over outputs and the largest gap.
 [[nodiscard]] Fit fit_svr(const GramMatrix& k, const MatrixView<const double>& targets, const SvrOptions& options = {});
 
 }  // namespace widelimit
