@@ -10,7 +10,7 @@
 
 namespace widelimit {
 
-/// Every operation of the seam, on every engine, against its definition on the host.
+/// Checks every operation of Algebra on every engine against its definition on the host.
 class AlgebraOf : public testing::TestWithParam<std::string> {
  protected:
   static constexpr double ulp = std::numeric_limits<double>::epsilon();
@@ -22,7 +22,7 @@ class AlgebraOf : public testing::TestWithParam<std::string> {
     algebra_.read(a, result.view());
     return result;
   }
-  /// A positive definite matrix with eigenvalues between about 1 and n.
+  /// Returns a positive definite matrix with eigenvalues between about 1 and n.
   [[nodiscard]] static Matrix<double> definite(Index n) {
     Matrix<double> k = random_gram(n, n + 3);
     for (Index i = 0; i < n; ++i) k(i, i) += 1;

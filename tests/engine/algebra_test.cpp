@@ -114,7 +114,7 @@ TEST_P(AlgebraOf, MultipliesItsMatrices) {
 }
 
 TEST_P(AlgebraOf, MultipliesPrecisely) {
-  // Large parts cancel: only twice the digits find 1 among 1e20.
+  // Catastrophic cancellation: only doubled precision recovers 1 among terms of 1e20.
   const Index n = 40;
   Matrix<double> k(n, n);
   Matrix<double> v(n, 1);
@@ -158,7 +158,7 @@ TEST_P(AlgebraOf, MakesInnerProducts) {
   }
 }
 
-/// A matrix that was lent to be read stays as it is: the processor refuses, the others work on their copy.
+/// A matrix passed as read-only stays unchanged: the cpu engine throws, others work on a copy.
 TEST_P(AlgebraOf, NeverWritesToAMatrixThatIsHeld) {
   const Matrix<double> k = definite(5);
   EngineMatrix held = algebra_.hold(k.view());

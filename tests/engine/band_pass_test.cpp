@@ -9,7 +9,7 @@
 namespace widelimit::cpu {
 namespace {
 
-/// Sums of up to 96 products of normal numbers, against loops; rows and blocks that fill no vector.
+/// Compares sums of up to 96 products of normal numbers with loops; sizes are no multiples of the vector length.
 TEST(BandPass, IsOneBlockOfTheSubstitution) {
   constexpr Index width = 2 * band_pass_columns;
   const Matrix<double> g = normal_rows(width, width, 1);

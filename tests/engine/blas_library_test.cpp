@@ -20,7 +20,7 @@ std::size_t address_space_used() {
   return pages * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
 }
 
-/// Code of the Error that `call` throws in a child that may take `more` bytes of address space, 0 where it throws none.
+/// Returns the code of the Error that `call` throws in a child process with `more` bytes of address space, or 0.
 template <typename Call>
 int code_within(std::size_t more, Call call) {
   const pid_t child = ::fork();
@@ -49,7 +49,7 @@ TEST(Team, ThreadsThatTheSystemRefusesAreAnError) {
   EXPECT_EQ(code_within(40 * mebibyte, [] { parallel_for(64, 64, [](Index) {}); }), refused);
 }
 
-/// Whether OpenBLAS was loaded before or not.
+/// Independent of whether OpenBLAS was loaded before.
 TEST(Team, BuffersThatTheSystemRefusesAreAnError) {
   if (WIDELIMIT_SANITIZED != 0) GTEST_SKIP() << "sanitizers take address space of their own";
   const auto work = [](int threads) { parallel_for(threads, threads, [](Index) {}); };
@@ -63,7 +63,7 @@ TEST(Team, BuffersThatTheSystemRefusesAreAnError) {
 TEST(AddressSpace, IsAskedForFirst) {
   EXPECT_TRUE(address_space_has(mebibyte));
   EXPECT_FALSE(address_space_has(std::size_t{1} << 60));
-  // A limit of address space is one of memory too.
+  // An address space limit is a memory limit, too.
   if (WIDELIMIT_SANITIZED != 0) return;
   EXPECT_EQ(code_within(100 * mebibyte, [] { require_memory(200e6, std::nullopt, "it", "take less"); }), refused);
 }

@@ -16,8 +16,8 @@ class ClassicalEngine : public testing::TestWithParam<std::string> {
   std::unique_ptr<Engine> engine_ = test::engine_named(GetParam());
   std::unique_ptr<Engine> cpu_ = make_engine("cpu");
 
-  /// Products of a device differ in their last bits: what they leave in a value is a few eps·√d of the exponent or
-  /// of the base, as on the processor.
+  /// Products on a device differ in the last bits, which gives errors of a few eps·√d of the exponent or of the base,
+  /// as on the host.
   void expect_like_the_processor(const ClassicalKernel& kernel, const SampleView& x,
                                  const std::optional<SampleView>& z) const {
     for (const Precision precision : {Precision::f64, Precision::f32}) {
@@ -56,7 +56,7 @@ TEST_P(ClassicalEngine, EqualsTheProcessor) {
   }
 }
 
-/// Distances of a millionth of the norm keep their digits, and so do angles near 0.
+/// Distances of 1e-6 of the norm and angles near 0 stay accurate.
 TEST_P(ClassicalEngine, KeepsTheDigitsOfSmallDistances) {
   Matrix<double> x = normal_rows(6, 19, 1);
   for (Index i = 1; i < 6; ++i) {

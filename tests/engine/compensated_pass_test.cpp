@@ -10,7 +10,7 @@
 namespace widelimit {
 namespace {
 
-/// Columns and factors whose products cancel: after all of them only what was added last is left, 1e-25 of the terms.
+/// Columns and factors with catastrophic cancellation: the result is the last addend, 1e-25 of the terms.
 template <typename T>
 void expect_exact(Index size) {
   std::mt19937 random(static_cast<unsigned>(size));
@@ -35,7 +35,7 @@ void expect_exact(Index size) {
     host::accumulate(columns[j].data(), -factors[j], high.data(), low.data(), size);
   }
   for (std::size_t i = 0; i < high.size(); ++i) {
-    // 81 terms up to 2³⁰ carried in twice the precision: 81²u² of their sum.
+    // 81 terms up to 2³⁰ in doubled precision: error of 81²u² of their sum.
     EXPECT_NEAR(high[i] + low[i], 1e-17 * static_cast<double>(small[i]), 1e-19) << size << ' ' << i;
   }
 }

@@ -20,7 +20,7 @@ struct ExactKappa {
   long double value = 0, slope = 0;
 };
 
-/// sin θ − θ cos θ, by its series where the two cancel.
+/// sin θ − θ cos θ, by its series if the difference cancels.
 long double bend_of(long double angle) {
   if (angle > 0.5L) return std::sin(angle) - angle * std::cos(angle);
   long double sum = 0, power = angle, factorial = 1;
@@ -32,7 +32,7 @@ long double bend_of(long double angle) {
   return sum;
 }
 
-/// κ and κ' from the recursion, in long double, 1 − |ρ| carried beside ρ.    [docs/theory/certificates.md, eq. 2]
+/// κ and κ' from the recursion in long double, with 1 − |ρ| stored beside ρ.    [docs/theory/certificates.md, eq. 2]
 ExactKappa exact_kappa(const host::ConeChain& chain, double u) {
   const long double pi = std::numbers::pi_v<long double>;
   long double rho = u, t = 1 - std::abs(rho), rho_slope = 1, theta = chain.trained * rho, theta_slope = chain.trained;
@@ -51,7 +51,7 @@ ExactKappa exact_kappa(const host::ConeChain& chain, double u) {
   return chain.tangent ? ExactKappa{theta, theta_slope} : ExactKappa{rho, rho_slope};
 }
 
-/// All over [−1, 1], and close to what is special.
+/// Values across [−1, 1] and close to special points.
 std::vector<double> cosines() {
   std::vector<double> u{-1, 1, 0, -0.0};
   const Random random(3);
@@ -81,7 +81,7 @@ class ConesOf : public testing::TestWithParam<std::string> {
 constexpr const char* networks[] = {"eq2", "fc:4", "dense leaky_relu(slope=0.1) dense leaky_relu(slope=0.9) dense",
                                     "dense"};
 
-/// The lemma of docs/theory/certificates-proof.md#other-processors: κ and κ' have the errors that ConeKernel counts.
+/// The lemma of docs/theory/certificates-proof.md#other-processors: κ and κ' satisfy the error bounds of ConeKernel.
 TEST_P(ConesOf, KappaIsAsPreciseAsProved) {
   const std::vector<double> u = cosines(), ones(u.size(), 1.0);
   const std::vector<Index> which(u.size(), 0);
@@ -104,7 +104,7 @@ TEST_P(ConesOf, KappaIsAsPreciseAsProved) {
   }
 }
 
-/// Products that underflow keep what gradual underflow leaves of them.
+/// Products that underflow keep their subnormal values.
 TEST_P(ConesOf, SmallNumbersAreNotFlushed) {
   const ConeKernel kernel(Network::parse("eq2"), Kind::ntk, {1, 1, 3});
   EngineMatrix inner = row({1.0});
@@ -115,7 +115,7 @@ TEST_P(ConesOf, SmallNumbersAreNotFlushed) {
   EXPECT_EQ(value, 0x1p-1060 * kernel.largest());
 }
 
-/// Bounds of entries are those of the host, but for rounding, on both sides and by both rules.
+/// Bounds of entries equal those of the host up to rounding, on both sides and for both rules.
 TEST_P(ConesOf, BoundsOfEntriesAreThoseOfTheHost) {
   const Random random(5);
   for (const char* network : networks) {
@@ -151,7 +151,7 @@ TEST_P(ConesOf, BoundsOfEntriesAreThoseOfTheHost) {
           double least = 0, most = 0;
           sides.low(strip, scratch, &least);
           sides.high(strip, scratch, &most);
-          // Where κ' is infinite a unit of u is a root of it in κ, on either side of what is proved.
+          // Where κ' is infinite, a rounding u becomes √u in κ, on either side of the proved bound.
           const double rounding = balls[b].outer * 1e-13 * kernel.largest();
           EXPECT_NEAR(sums[2 * b], least, rounding) << network << " " << low << " " << high << " " << balls[b].inner;
           EXPECT_NEAR(-sums[2 * b + 1], most, rounding)
@@ -162,7 +162,7 @@ TEST_P(ConesOf, BoundsOfEntriesAreThoseOfTheHost) {
   }
 }
 
-/// A sum passes no more additions than it says: beside the terms themselves, added in long double.
+/// The error of a sum is consistent with the stated number of additions, compared with long double.
 TEST_P(ConesOf, SumsAreDeterministicAndAsPreciseAsProved) {
   const ConeKernel kernel(Network::parse("fc:2"), Kind::ntk, {1, 1, 3});
   const Random random(8);
@@ -193,7 +193,7 @@ TEST_P(ConesOf, SumsAreDeterministicAndAsPreciseAsProved) {
   }
 }
 
-/// Entries, residuals and squares beside their definitions.
+/// Compares entries, residuals and squares with their definitions.
 TEST_P(ConesOf, EntriesResidualsAndSquaresAreTheirDefinitions) {
   for (const Index support : {1, 37}) {
     for (const Index features : {1, 7, 65}) {
@@ -247,7 +247,7 @@ TEST_P(ConesOf, EntriesResidualsAndSquaresAreTheirDefinitions) {
 INSTANTIATE_TEST_SUITE_P(Engines, ConesOf, testing::ValuesIn(test::engines_and_cuda({"emulated"})),
                          [](const auto& test) { return test.param; });
 
-/// The processor needs none, and the oracle has none.
+/// The cpu and reference engines have none.
 TEST(Cones, AreThoseOfEnginesWithAMemoryOfTheirOwn) {
   EXPECT_EQ(cones_of(*make_engine("cpu")), nullptr);
   EXPECT_EQ(cones_of(*make_engine("reference")), nullptr);

@@ -10,7 +10,7 @@
 namespace widelimit {
 namespace {
 
-/// What golden values do not ask of images on a device.
+/// Image kernels on a device beyond the golden values.
 class CudaImages : public testing::TestWithParam<std::string> {
  protected:
   CudaImages() : engine_(test::engine_named(GetParam())), cpu_(make_engine("cpu")) {}
@@ -21,7 +21,7 @@ class CudaImages : public testing::TestWithParam<std::string> {
     for (Index k = 0; k < n * shape.size(); ++k) x.data()[k] = random.normal(static_cast<std::uint64_t>(k));
     return x;
   }
-  /// Largest difference from the processor in float64, relative to the largest entry.
+  /// Returns the largest difference from the cpu in float64, relative to the largest entry.
   [[nodiscard]] double difference(const char* text, const Shape& shape, Index n, Precision precision) const {
     const Network network = Network::parse(text);
     const Matrix<double> x = images(n + 5, shape);
@@ -67,7 +67,7 @@ TEST_P(CudaImages, KernelsEqualTheProcessor) {
   EXPECT_LE(difference("conv relu dropout(rate=0.8) conv relu flatten dense", {4, 5, 3}, 7, Precision::f64), 1e-11);
 }
 
-/// Stacks in registers and packed planes, of which only a device has kernels.
+/// Register stacks and packed planes, which exist only on devices.
 class CudaRegisters : public CudaImages {};
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(CudaRegisters);
 INSTANTIATE_TEST_SUITE_P(Engines, CudaRegisters, testing::ValuesIn(test::engines_and_cuda({})),
@@ -86,7 +86,7 @@ TEST_P(CudaRegisters, StacksEqualTheProcessor) {
   EXPECT_LE(difference("cntk:3(readout=pool)", {40, 36, 3}, 6, Precision::f32), 2e-5);
 }
 
-/// Several tangents at once.
+/// Several tangent channels at once.
 TEST_P(CudaImages, SharesOfLayersEqualTheProcessor) {
   const Shape shape{6, 4, 2};
   const Matrix<double> x = images(6, shape);

@@ -15,7 +15,7 @@
 namespace widelimit {
 namespace {
 
-/// Positions that are alike, as neighbours in photographs are.
+/// Images with correlated neighbouring positions, as in photographs.
 Matrix<double> images(Index n, const Shape& shape, std::uint64_t seed = 7) {
   Matrix<double> x(n, shape.size());
   const Random random(seed);
@@ -48,12 +48,12 @@ double worst(const Gram& ours, const Gram& exact) {
   return std::max(worst(ours.nngp, exact.nngp), worst(ours.ntk, exact.ntk));
 }
 
-/// Networks on images that planes of a device do not have, and on graphs.
+/// Networks on images without displacement planes on the device, and networks on graphs.
 class CudaPlaces : public testing::TestWithParam<std::string> {
  protected:
   CudaPlaces() : engine_(test::engine_named(GetParam())), cpu_(make_engine("cpu")) {}
 
-  /// Largest difference from another engine in float64, relative to the largest entry.
+  /// Returns the largest difference from another engine in float64, relative to the largest entry.
   [[nodiscard]] double difference(const std::string& text, const SampleView& few, const SampleView& rest,
                                   Precision precision, const Engine& exact) const {
     const Network network = Network::parse(text);
@@ -70,9 +70,9 @@ class CudaPlaces : public testing::TestWithParam<std::string> {
 INSTANTIATE_TEST_SUITE_P(Engines, CudaPlaces, testing::ValuesIn(test::engines_and_cuda({"emulated"})),
                          [](const auto& of) { return of.param; });
 
-/// An ulp ε of ρ after a sum over positions becomes ε/√(8ε) at the arc cosine where 1 − ρ is beyond 8 ulps, less than
-/// 1e-8, at single pairs of positions; means over all of them are off by 1e-11 at most. float32: states are rounded to
-/// 6e-8 with 1 − ρ relative to itself, and sums are in float64, so that layers add some 6e-8 each.
+/// An ulp ε of ρ after a sum over positions becomes ε/√(8ε) < 1e-8 in the arc cosine if 1 − ρ exceeds 8 ulps, at single
+/// pairs of positions; means over all pairs have errors of at most 1e-11. float32: states are rounded to 6e-8, with 1 −
+/// ρ relative to itself, and sums are in float64, so that each layer adds about 6e-8.
 TEST_P(CudaPlaces, ImagesAgreeWithTheFormulas) {
   const auto reference = make_engine("reference");
   for (const char* network :
@@ -94,7 +94,7 @@ TEST_P(CudaPlaces, ImagesAgreeWithTheFormulas) {
   }
 }
 
-/// Series-parallel networks over all layers, of which planes have some.
+/// Random series-parallel networks over all layers, only some of which planes support.
 TEST_P(CudaPlaces, RandomNetworksEqualTheProcessor) {
   const Shape shape{3, 4, 2};
   const Matrix<double> x = images(4, shape);
@@ -111,12 +111,12 @@ TEST_P(CudaPlaces, RandomNetworksEqualTheProcessor) {
   EXPECT_GT(computed, 20);
 }
 
-/// By quadrature, which the formulas take long for: the processor is compared with them elsewhere.
+/// Duals by quadrature; compared with the cpu, because the reference is slow. Other tests compare the cpu with it.
 TEST_P(CudaPlaces, LogisticActivationsEqualTheProcessor) {
   const Shape shape{5, 4, 2};
   Matrix<double> x = images(7, shape);
   for (Index k = 0; k < shape.size(); ++k) {
-    x(1, k) *= 30;  // deviations for which series have too few terms
+    x(1, k) *= 30;  // deviations for which the series have too few terms
     x(4, k) *= 40;
   }
   const SampleView all{x.view(), shape};
@@ -179,7 +179,7 @@ TEST_P(CudaPlaces, TilesAndTheDiagonalAreTheSameKernel) {
   }
 }
 
-/// Entries of graphs depend on the pair alone; so do those of nodes, of which a part begins and ends within graphs.
+/// Entries of graphs depend only on the pair; so do those of nodes, for a part that begins and ends within graphs.
 TEST_P(CudaPlaces, PartsOfGraphsHaveTheSameBits) {
   const Graphs graphs = test::random_graphs(37, 30, 4);
   const GramOptions options{.precision = Precision::f64};
@@ -206,7 +206,7 @@ TEST_P(CudaPlaces, PartsOfGraphsHaveTheSameBits) {
   }
 }
 
-/// A symmetric part of a matrix, of nodes one that begins and ends within graphs.
+/// A symmetric part of a matrix; for nodes, one that begins and ends within graphs.
 TEST_P(CudaPlaces, SymmetricPartsHaveTheSameBits) {
   const Graphs graphs = test::random_graphs(9, 12, 5);
   const SampleView nodes(graphs.node_view(), graphs.shape());
@@ -245,7 +245,7 @@ TEST_P(CudaPlaces, GraphsInSinglePrecision) {
   }
 }
 
-/// No samples, no pairs; one sample, its diagonal.
+/// Zero samples give no pairs; one sample gives its diagonal.
 TEST_P(CudaPlaces, NoneAndOne) {
   const Shape shape{3, 3, 1};
   const Matrix<double> x = images(2, shape);
@@ -275,7 +275,7 @@ void expect_same(const AnyMatrix& ours, const AnyMatrix& theirs) {
       ours);
 }
 
-/// In the memory of a team or pass by pass, and in whatever order, the same elements.
+/// Shared-memory teams and separate passes give the same elements in any order.
 TEST(CudaPlaceTeams, AndPassesLeaveTheSameBits) {
   const Shape shape{4, 4, 2};
   const Matrix<double> x = images(5, shape);
@@ -320,7 +320,7 @@ TEST_P(CudaPlaces, WhatLeavesTheRangeIsNamed) {
   EXPECT_GT(std::get<Matrix<double>>(wide.ntk)(2, 2), 1e58);
 }
 
-/// Zero images have no correlation with anything.
+/// Zero images have correlation 0 with all others.
 TEST_P(CudaPlaces, ZeroImagesAndEqualImages) {
   const Shape shape{4, 4, 2};
   Matrix<double> x = images(4, shape);

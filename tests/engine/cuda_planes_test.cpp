@@ -43,8 +43,8 @@ const Case cases[] = {
     {"conv relu dropout(rate=0.8) conv relu flatten dense", {4, 5, 3}},
 };
 
-/// Differences relative to the largest entry. float64: some hundred roundings of 1e-16, divided by √t of the patches,
-/// which are not more alike than 1e-4. float32: the same with 6e-8.
+/// Differences relative to the largest entry. float64: some hundred rounding errors of 1e-16, divided by √t of the
+/// patches, where t is at least 1e-4. float32: the same with 6e-8.
 TEST(CudaPlanes, LoweredRecipesEqualTheProcessor) {
   const auto engine = make_engine("cpu");
   const auto device = test::make_host_device();
@@ -97,12 +97,12 @@ TEST(CudaPlanes, LoweredRecipesEqualTheProcessor) {
   }
 }
 
-/// Shared memory of a block, less what the plug-in leaves for static arrays: compute capability 9.0, 8.0, and 8.6, 8.9.
+/// Shared memory of a block minus the static arrays of the plug-in: compute capability 9.0, 8.0, and 8.6, 8.9.
 constexpr int hopper = (227 - 1) * 1024;
 constexpr int ampere = (163 - 1) * 1024;
 constexpr int small_ampere = (99 - 1) * 1024;
 
-/// The readout of the stack in registers, or −1.
+/// Returns the readout of the register stack, or −1.
 int readout(const char* text, const Shape& shape, Precision precision, int shared_memory = hopper) {
   const Recipe recipe = lower(Network::parse(text), shape, RecipeOutputs::ntk);
   const LoweredPlanes lowered = lower_planes(recipe, precision, shared_memory);

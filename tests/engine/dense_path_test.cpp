@@ -9,7 +9,7 @@
 namespace widelimit {
 namespace {
 
-/// What golden values do not ask of dense kernels on a device.
+/// Dense kernels on a device beyond the golden values.
 class DensePath : public testing::TestWithParam<std::string> {
  protected:
   DensePath() : engine_(test::engine_named(GetParam())), cpu_(make_engine("cpu")), x_(41, 6) {
@@ -26,7 +26,7 @@ void expect_near(const AnyMatrix& a, const AnyMatrix& b) {
   const auto& one = std::get<Matrix<double>>(a);
   const auto& other = std::get<Matrix<double>>(b);
   ASSERT_EQ(one.rows(), other.rows());
-  // Both carry 1 − ρ; what is left are ulps of each step.
+  // Both store 1 − ρ separately; the difference is a few ulps per step.
   for (Index k = 0; k < one.rows() * one.cols(); ++k) {
     EXPECT_NEAR(one.data()[k], other.data()[k], 1e-12 * (1 + std::abs(other.data()[k])));
   }
@@ -54,7 +54,7 @@ TEST_P(DensePath, TakesSparseSamples) {
               gram(network, samples(), {}, *cpu_).ntk);
 }
 
-/// More branches and outputs than the pass over a tile holds, from sparse samples too.
+/// More branches and outputs than one pass over a tile supports, also for sparse samples.
 TEST_P(DensePath, TakesDeepNetworks) {
   const Network network = Network::parse(
       "dense residual{ relu dense residual{ erf dense residual{ relu dense residual{ abs dense } } } } relu dense");
@@ -70,8 +70,8 @@ TEST_P(DensePath, TakesDeepNetworks) {
   expect_near(sweep(deep, samples(), {}, *engine_).values, sweep(deep, samples(), {}, *cpu_).values);
 }
 
-/// Products by digits and, without branches and biases, a pass of its own, on sizes that fill no block: with an
-/// outlier, whose products need the last sum, a zero, and samples that are nearly, exactly and oppositely the same.
+/// Products by digits and the fused pass without branches and biases, on sizes that are no multiples of a block: with
+/// an outlier, whose products need the last sum, a zero sample, and nearly parallel, equal and opposite samples.
 TEST_P(DensePath, IsRightInFloatOnAwkwardSamples) {
   constexpr Index n = 175;
   constexpr Index d = 37;
@@ -100,7 +100,7 @@ TEST_P(DensePath, IsRightInFloatOnAwkwardSamples) {
       const auto& rows = std::get<Matrix<float>>(part);
       for (Index i = 0; i < n; ++i) {
         for (Index j = 0; j < n; ++j) {
-          // A relative error of 1e-5 of an entry that does not cancel.
+          // Relative error of 1e-5 of an entry without cancellation.
           const double allowed = 1e-5 * std::sqrt(k(i, i) * k(j, j));
           EXPECT_NEAR(whole(i, j), k(i, j), allowed) << text << " " << i << " " << j;
           EXPECT_EQ(whole(i, j), whole(j, i));

@@ -17,7 +17,7 @@
 #include <limits>
 #include <thread>
 
-/// Gram matrices that the memory of a device does not hold.
+/// Gram matrices larger than the memory of a device.
 namespace widelimit::test {
 namespace {
 
@@ -27,7 +27,7 @@ struct RoomCase {
   std::string network;
   Shape shape;
   Index n;
-  std::size_t room;  ///< less than the matrices; of the last ones also less than the samples
+  std::size_t room;  ///< less than the matrices; in the last cases also less than the samples
 };
 
 const std::vector<RoomCase> cases{
@@ -38,13 +38,13 @@ const std::vector<RoomCase> cases{
     {"fc:2", {1, 1, 500}, 700, 6500 * 1000},
 };
 
-/// Stops the work, or does something else, once `after` pairs are done.
+/// Stops the work, or runs an action, once `after` pairs are done.
 class AtPairs final : public Progress {
  public:
   AtPairs(std::int64_t after, std::function<bool()> act) : after_(after), act_(std::move(act)) {}
   bool update(std::int64_t done, std::int64_t /*total*/, std::string_view unit) override {
     if (unit != "pairs" || done_) return true;
-    // Reports come at intervals; who waits for one hears of every tile that the calling thread finishes.
+    // Reports come at intervals; waiting for one reports every tile that the calling thread finishes.
     std::this_thread::sleep_for(progress_interval);
     if (done < after_) return true;
     done_ = true;
@@ -88,8 +88,8 @@ void expect_written(const std::filesystem::path& path, const std::string& name, 
 class DeviceRoomTest : public testing::TestWithParam<std::string> {
  protected:
   [[nodiscard]] const DeviceMatrices& device() const { return *device_matrices(*engine_); }
-  /// Bytes of the case, or more where the engine pads its samples, as it does for kernels that stay in registers: those
-  /// of all samples and three tiles, which are not enough for the matrices.
+  /// Returns the bytes of the case, or more if the engine pads its samples, as for register kernels: all samples and
+  /// three tiles, which is less than the matrices.
   [[nodiscard]] std::size_t room_for(const Network& network, const SampleView& x, const RoomCase& c,
                                      Precision precision) const {
     const Recipe recipe = lower(network, c.shape, RecipeOutputs::both);
@@ -101,7 +101,7 @@ class DeviceRoomTest : public testing::TestWithParam<std::string> {
       GetParam() == "emulated" ? make_emulated_cuda_engine({}, 3) : engine_named(GetParam());
 };
 
-/// Tile by tile, in panels where samples do not fit: the bits of the matrix filled at once.
+/// Tile by tile, in panels if samples do not fit: bit-identical to the matrix filled at once.
 TEST_P(DeviceRoomTest, TilesHaveTheBitsOfTheWhole) {
   for (const RoomCase& c : cases) {
     SCOPED_TRACE(c.network);
@@ -136,7 +136,7 @@ TEST_P(DeviceRoomTest, FilesHaveTheBitsOfTheWhole) {
     const TemporaryFolder folder;
     const GramBlock block{"", x, std::nullopt};
     GramFileOptions options{.kind = Kind::both};
-    // Of the device alone: the host needs more for its threads.
+    // Applies to the device only: the host needs more for its threads.
     const DeviceMemoryLimit limit(*engine_, room_for(network, x, c, Precision::f64));
     const GramFileSummary summary = write_gram(folder.path() / "k.h5", {&network, 1}, {&block, 1}, options, *engine_);
     EXPECT_EQ(summary.panels, c.shape.size() == 500 ? 2 : 1);
@@ -145,9 +145,9 @@ TEST_P(DeviceRoomTest, FilesHaveTheBitsOfTheWhole) {
   }
 }
 
-/// The device runs out of memory on the way: what is finished is kept, and the next run goes on with it.
+/// The device runs out of memory during the run: finished tiles are kept, and the next run resumes.
 TEST_P(DeviceRoomTest, NothingIsLostWhereRoomEnds) {
-  // One thread asks for one tile after the other, and hears of each.
+  // A single thread requests one tile at a time and reports each.
   engine_ = GetParam() == "emulated" ? make_emulated_cuda_engine({}, 1) : make_engine(GetParam(), {.threads = 1});
   const Network network = Network::parse("fc:2");
   const Matrix<double> train = normal_rows(700, 5, 1);
@@ -175,7 +175,7 @@ TEST_P(DeviceRoomTest, NothingIsLostWhereRoomEnds) {
   expect_written(path, "ntk", gram(network, x, {}, *engine_).ntk);
 }
 
-/// The same for an interrupt, between two tiles.
+/// The same for an interrupt between two tiles.
 TEST_P(DeviceRoomTest, InterruptedFilesAreResumed) {
   if (GetParam() == "emulated") engine_ = make_emulated_cuda_engine();
   const Network network = Network::parse("conv relu flatten dense");
@@ -204,11 +204,11 @@ TEST_P(DeviceRoomTest, ProgressStopsBetweenTiles) {
     AtPairs progress(1, [] { return false; });
     EXPECT_EQ(error_of([&] { (void)gram(network, x, {.progress = &progress}, *engine_); }).code(), Code::interrupted);
   }
-  // The device is as good as before.
+  // The device is still usable.
   EXPECT_TRUE(gram(network, x, {}, *engine_).symmetric);
 }
 
-/// Before anything is computed, with the numbers that decide.
+/// Throws before any computation, with the numbers behind the decision.
 TEST_P(DeviceRoomTest, SaysWhatTheLeastTakes) {
   const Network network = Network::parse("fc:2");
   const Matrix<double> train = normal_rows(700, 5, 1);
@@ -246,7 +246,7 @@ TEST_P(DeviceRoomTest, BadSamplesAndSmallSets) {
   }
 }
 
-/// A factor lies beside its matrix, so that the memory of the device decides, not that of the host.
+/// A factor is allocated beside its matrix, so the memory of the device is the limit, not that of the host.
 TEST_P(DeviceRoomTest, FactorsNeedTheMemoryOfTheDevice) {
   const Matrix<double> train = normal_rows(300, 5, 1);
   const Matrix<double> targets = normal_rows(300, 1, 2);

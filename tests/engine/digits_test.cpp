@@ -38,7 +38,7 @@ std::vector<Digits> split(const Row& x) {
   return digits;
 }
 
-/// ρ by digits less ρ in long double.
+/// ρ by digits minus ρ in long double.
 double error_of(const Row& x, const Row& y) {
   const std::vector<Digits> a = split(x);
   const std::vector<Digits> b = split(y);
@@ -71,8 +71,8 @@ TEST(Digits, GiveTheIntegerBack) {
   }
 }
 
-/// Rounding to units leaves √(d/6)·unit·(root mean square of x̂ = 1/√d) ≈ 0.4·unit; what is left out has a root mean
-/// square of 6e-8 at most. Seven deviations of 64 pairs.
+/// Rounding to units has an error of √(d/6)·unit·(root mean square of x̂ = 1/√d) ≈ 0.4·unit; omitted products have a
+/// root mean square of at most 6e-8. The bound is seven standard deviations over 64 pairs.
 TEST(Digits, LoseLessThanFloatRounds) {
   for (const Index d : {2, 37, 784, 40'000}) {
     for (const double outlier : {1.0, 30.0, 1e4}) {
@@ -85,7 +85,7 @@ TEST(Digits, LoseLessThanFloatRounds) {
   }
 }
 
-/// Equal entries, whose lower digits are all the same: nothing averages out.
+/// Equal entries with equal lower digits: errors do not average out.
 TEST(Digits, HoldWhereLowerDigitsAreEqual) {
   for (const double share : {0.3, 0.50196, 0.99}) {
     Row x(785, share / std::sqrt(784 * share * share + 1));

@@ -10,14 +10,14 @@
 
 namespace widelimit::test {
 
-/// An engine by the name of a test's parameter: those of users, "opaque", and the emulated CUDA engine.
+/// Returns an engine by the name of a test parameter: user-visible names, "opaque", and the emulated CUDA engine.
 inline std::unique_ptr<Engine> engine_named(const std::string& name) {
   if (name == "opaque") return make_opaque_engine();
   if (name == "emulated") return make_emulated_cuda_engine();
   return make_engine(name);
 }
 
-/// These engines, and "cuda", the first NVIDIA device, where this machine has one.
+/// Returns these engine names, and "cuda", the first NVIDIA device, if this machine has one.
 inline std::vector<std::string> engines_and_cuda(std::vector<std::string> names) {
   const std::vector<EnginePresence> all = list_engines();
   if (std::ranges::any_of(all, [](const auto& e) { return e.name == "cuda" && e.present; })) names.emplace_back("cuda");

@@ -85,7 +85,8 @@ TEST_P(FactorsOf, SolvesWithLargeTriangles) {
       std::copy_n(b.data(), n * count, again.data());
       algebra_.solve(op, upper, b.view());
       algebra_.solve_lower(op == Transpose::no ? Transpose::yes : Transpose::no, lower, again.view());
-      // Rows of u/2 sum to 1 and little more: its inverse is below 3, and sums of 1,100 terms lose some ulps each.
+      // Rows of u/2 sum to little more than 1: its inverse is below 3, and sums of 1,100 terms have errors of some
+      // ulps.
       for (Index i = 0; i < n * count; ++i) {
         EXPECT_NEAR(b.data()[i], x.data()[i], 1e-12);
         EXPECT_NEAR(again.data()[i], x.data()[i], 1e-12);
@@ -98,7 +99,7 @@ TEST_P(FactorsOf, SolvesWithLargeTriangles) {
 class PanelsOf : public AlgebraOf {
  protected:
   static constexpr Index n = 4300;
-  /// e^{−|i−j|/50} and 1 more on the diagonal: eigenvalues between 1 and about 101.
+  /// e^{−|i−j|/50}, plus 1 on the diagonal: eigenvalues between 1 and about 101.
   PanelsOf() : k_(n, n, Content::unset) {
     for (Index i = 0; i < n; ++i) {
       for (Index j = 0; j < n; ++j) k_(i, j) = decay(i - j) + (i == j ? 1 : 0);
@@ -165,8 +166,8 @@ TEST_P(FactorsOf, CountsSignsOfEigenvaluesOverPanels) {
   EXPECT_EQ(algebra_.inertia(algebra_.copy_of(Matrix<double>(70, 70).view())), (Inertia{0, 70, 0}));
 }
 
-/// An indefinite matrix of known condition κ: definite(n) less the middle of its spectrum. LDLᵀ with pivots is backward
-/// stable up to growth of entries, which stays below 10 here: errors of solutions are a few n κ ε.
+/// An indefinite matrix with known condition κ: definite(n) shifted by the middle of its spectrum. LDLᵀ with pivoting
+/// is backward stable up to the growth of entries, which is below 10 here: errors of solutions are a few n κ ε.
 TEST_P(FactorsOf, SolvesWithIndefiniteMatricesOverPanels) {
   for (const Index n : {1, 2, 64, 65, 150}) {
     Matrix<double> k = definite(n);
@@ -190,7 +191,7 @@ TEST_P(FactorsOf, SolvesWithIndefiniteMatricesOverPanels) {
     factor->solve(b.view());
     const double few = 100 * static_cast<double>(n) * condition * ulp;
     for (Index i = 0; i < 2 * n; ++i) EXPECT_NEAR(b.data()[i], x.data()[i], few) << n;
-    // ‖A‖₂‖A⁻¹‖₂ ≤ n‖A‖₁‖A⁻¹‖₁, and the estimate of the latter is seldom below a third.
+    // ‖A‖₂‖A⁻¹‖₂ ≤ n‖A‖₁‖A⁻¹‖₁, and the estimate of the latter is rarely below a third.
     const double estimate = Algebra::condition(*factor, algebra_.symmetric_norm(algebra_.copy_of(k.view())));
     EXPECT_GT(3 * static_cast<double>(n) * estimate, condition);
     EXPECT_LT(estimate, 1.01 * static_cast<double>(n) * condition);

@@ -30,8 +30,8 @@ using Arrays = std::map<std::string, Array>;
 
 Arrays arrays(const std::string& group) { return read_npz_arrays(golden_file("open_" + group + ".npz")).arrays; }
 
-/// Largest relative error over the pairs that `use` picks; non-finite reference entries are defects of the source.
-/// Entries below `floor` times the largest are measured against that: there the reference itself has lost digits.
+/// Largest relative error over the pairs selected by `use`; non-finite reference entries are defects of the source.
+/// Errors of entries below `floor` times the largest are relative to that, because the reference is inaccurate there.
 template <typename Use>
 double worst(const AnyMatrix& ours, const Array& reference, double floor, const Use& use) {
   const auto& expected = std::get<Matrix<double>>(reference.values);
@@ -60,8 +60,8 @@ double worst(const AnyMatrix& ours, const Array& reference, double floor, const 
 /// x2[0] = x1[0], x2[1] = −x1[1], x2[2] = 2.5·x1[2].
 bool is_hard(Index i, Index j) { return i == j && i < 3; }
 
-/// asin ρ turns an ulp at ρ = ±1 into 1e-8, and the next layer turns that into 1e-4: the source is that far from the
-/// exact ±1 at the hard pairs of two layers of signs. SignsOfParallelInputsAreExact asks for the exact values.
+/// asin ρ amplifies an ulp at ρ = ±1 to 1e-8, and the next layer to 1e-4: the source has this error at the hard pairs
+/// of two layers of signs. SignsOfParallelInputsAreExact tests the exact values.
 bool sign_has_lost_digits(const std::string& name) { return name == "fc2_sign"; }
 
 struct Worst {
@@ -80,7 +80,7 @@ TEST_P(Golden, KernelsAgreeWithTheReferenceValues) {
     const Shape shape = x.dims.size() == 4 ? Shape{x.dims[1], x.dims[2], x.dims[3]} : Shape{1, 1, x.dims[1]};
     return SampleView(x.values, shape);
   };
-  // float64: the source is good to 1e-12 but for the hard pairs, where it takes the root of a cancelled difference.
+  // float64: the source has 1e-12, except at hard pairs, where it takes the square root of a cancelled difference.
   const double easy_limit = precision == Precision::f64 ? 1e-10 : 1e-4;
   const double hard_limit = precision == Precision::f64 ? 1e-7 : 1e-4;
   const GramOptions options{.kind = Kind::both, .precision = precision};
@@ -102,7 +102,7 @@ TEST_P(Golden, KernelsAgreeWithTheReferenceValues) {
       const double easy =
           std::max(worst(ours, expected, 1e-3, [](Index i, Index j) { return !is_hard(i, j); }),
                    worst(ours_symmetric, expected_symmetric, 1e-3, [](Index i, Index j) { return i != j; }));
-      // Antipodal values are exactly 0 for ReLU and about 1e-8 in the source: only the scale of the matrix can judge.
+      // Antipodal values are exactly 0 for ReLU and about 1e-8 in the source: compare relative to the largest entry.
       const double hard =
           sign_has_lost_digits(name)
               ? 0
@@ -128,7 +128,7 @@ TEST_P(Signs, SignsOfParallelInputsAreExact) {
   const auto& k = std::get<Matrix<double>>(signs.nngp);
   EXPECT_NEAR(k(0, 0), 1, 1e-12);
   EXPECT_NEAR(k(1, 1), -1, 1e-12);
-  // x2[2] = 2.5·x1[2] rounded: the angle between them is some ulps, and two roots of it are left.
+  // x2[2] = 2.5·x1[2] is rounded: the angle between them is a few ulps, amplified by two square roots.
   EXPECT_NEAR(k(2, 2), 1, 2 * std::pow(1e-16, 0.25));
 }
 

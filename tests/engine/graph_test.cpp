@@ -46,7 +46,7 @@ Matrix<double> ntk_of(const std::string& network, const Graphs& graphs, const En
       gram(Network::parse(network), SampleView(graphs), {.precision = Precision::f64}, engine).ntk);
 }
 
-/// The first `count` graphs of a set of the catalogue; none, and why in `absent`, where its data are not there.
+/// Returns the first `count` graphs of a catalogue set; none, with the reason in `absent`, if its data are missing.
 Graphs first_graphs(const std::string& set, Index count, std::string& absent) {
   try {
     const Dataset all = load_data("graphs:" + set);
@@ -60,16 +60,16 @@ Graphs first_graphs(const std::string& set, Index count, std::string& absent) {
 
 class GraphKernel : public testing::TestWithParam<std::string> {};
 
-/// The program takes the arc cosine of a ρ that rounding leaves below 1 by some ulps where nodes see the same: each
-/// such κ₀ is less than 1 by up to √(8ε)/π ≈ 1.3e-8, and no other is off by more than rounding. So its kernels are too
-/// small, by 1.3e-8 for each of R·(N − 1) layers at most, and never too large.
+/// The authors' program takes the arc cosine of a ρ that rounding leaves some ulps below 1 for nodes with equal
+/// neighbourhoods: each such κ₀ is too small by up to √(8ε)/π ≈ 1.3e-8, all others are accurate. So its kernels are too
+/// small by at most 1.3e-8 per R·(N − 1) layers, and never too large.
 TEST_P(GraphKernel, AgreesWithTheProgramOfItsAuthors) {
   std::ifstream file(test::golden_file("open_graph.json"));
   const nlohmann::json cases = nlohmann::json::parse(file);
   const auto values = read_npz_arrays(test::golden_file("open_graph.npz")).arrays;
   const auto engine = test::engine_named(GetParam());
   for (const auto& [name, settings] : cases.items()) {
-    const Index count = GetParam() == "reference" ? 7 : settings.at("count").get<Index>();  // which is slow
+    const Index count = GetParam() == "reference" ? 7 : settings.at("count").get<Index>();  // the reference is slow
     std::string absent;
     const Graphs graphs = first_graphs(settings.at("dataset"), count, absent);
     if (!absent.empty()) GTEST_SKIP() << absent;
@@ -86,7 +86,7 @@ TEST_P(GraphKernel, AgreesWithTheProgramOfItsAuthors) {
   }
 }
 
-/// What the program loses, both engines have.
+/// Both engines are accurate where the program is not.
 TEST(GraphDigits, AreTheSameOnGraphsOfTheCatalogue) {
   for (const char* set : {"MUTAG", "PTC", "IMDBBINARY"}) {
     std::string absent;
@@ -147,7 +147,7 @@ TEST(GraphFormulas, HoldOnEveryEngine) {
   }
 }
 
-/// The engines that merge nodes of equal colour.
+/// Engines that merge nodes of equal colour.
 class GraphPath : public testing::TestWithParam<std::string> {
  protected:
   GraphPath() : engine_(test::engine_named(GetParam())) {}
@@ -171,7 +171,7 @@ TEST(GraphThreads, BitsDoNotDependOnThreadsOrOnOtherGraphs) {
   }
 }
 
-/// The same graph with its nodes in another order.
+/// Returns the same graph with permuted nodes.
 Graphs renamed(const Graphs& graphs, Index step) {
   Graphs result;
   for (Index g = 0; g < graphs.count(); ++g) {
@@ -201,8 +201,8 @@ TEST_P(GraphPath, DoesNotDependOnTheOrderOfNodes) {
   }
 }
 
-/// Sums over infinitely many units by sums over many: the covariance of the outputs of random graph networks of finite
-/// width, with its standard error.
+/// Approximates infinite width by many units: the covariance of the outputs of random finite-width graph networks, with
+/// its standard error.
 TEST(GraphLimit, IsTheLimitOfRandomNetworks) {
   constexpr Index width = 256;
   constexpr Index draws = 400;

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-/// Gram matrices of any engine where the host may look at them.
+/// Gram matrices of any engine that are accessible to the host.
 namespace widelimit::test {
 namespace {
 

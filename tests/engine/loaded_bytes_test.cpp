@@ -18,7 +18,7 @@ struct Case {
   Shape shape;
 };
 
-/// A bound on what stays, and not a wild one: a budget cut by it is well used.
+/// The bound holds and is not too loose, so that a memory budget is well used.
 TEST(LoadedBytes, BoundWhatLoadKeeps) {
   if (WIDELIMIT_SANITIZED != 0) GTEST_SKIP() << "sanitizers allocate past the counters of malloc";
   const std::vector<Case> cases{{"fc:3", {1, 1, 100}},
@@ -38,13 +38,13 @@ TEST(LoadedBytes, BoundWhatLoadKeeps) {
         const Random random(3);
         for (Index k = 0; k < n * x.cols(); ++k) x.data()[k] = random.normal(static_cast<std::uint64_t>(k));
         const Recipe recipe = lower(Network::parse(c.network), c.shape, RecipeOutputs::both);
-        // Tables of quadrature are made once, by the first to need them.
+        // Quadrature tables are created once, by the first use.
         (void)engine->kernels().load(recipe, SampleView(x.view(), c.shape), precision, [](Index) {});
         const std::size_t before = bytes_in_use();
         const auto loaded = engine->kernels().load(recipe, SampleView(x.view(), c.shape), precision, [](Index) {});
         const std::size_t kept = (bytes_in_use() - before) / n;
         const std::size_t bound = engine->kernels().loaded_bytes(recipe, precision, SampleView(x.view(), c.shape));
-        // Arrays of 150 places are padded to 176; descriptions of steps do not grow with n.
+        // Arrays of 150 places are padded to 176; the descriptions of steps do not grow with n.
         EXPECT_GE(bound * 176 / 150 + 128, kept);
         EXPECT_LE(bound, 3 * kept + 512);
       }

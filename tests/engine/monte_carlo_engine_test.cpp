@@ -10,8 +10,8 @@
 namespace widelimit {
 namespace {
 
-/// Monte-Carlo kernels where an engine holds random networks in its own memory, beside those of the processor: the same
-/// networks, so the same numbers but for rounding.
+/// Monte-Carlo kernels on engines with their own memory, compared with the cpu: the same networks give the same numbers
+/// up to rounding.
 class MonteCarloOn : public testing::TestWithParam<std::string> {
  protected:
   std::unique_ptr<Engine> engine_ = test::engine_named(GetParam());

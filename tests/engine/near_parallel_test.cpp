@@ -14,7 +14,7 @@
 namespace widelimit {
 namespace {
 
-/// Kernels of one network on one pair of inputs to 50 digits.                        [tools/near_parallel_values.py]
+/// Kernels of one network on one pair of inputs, accurate to 50 digits.             [tools/near_parallel_values.py]
 struct NearPair {
   std::string network;
   std::size_t number = 0;
@@ -40,10 +40,10 @@ std::vector<NearPair> near_pairs(const std::string& group, const Shape& shape) {
   return result;
 }
 
-/// Errors of one back end at the pair 12.
+/// Errors of one back end for the pair 12.
 struct NearError {
-  std::array<double, 2> of{};  ///< nngp, ntk, relative to the root of 11 times 22
-  double quadrature = 0;       ///< what it states
+  std::array<double, 2> of{};  ///< nngp, ntk, relative to the geometric mean of 11 and 22
+  double quadrature = 0;       ///< its own error estimate
 };
 
 NearError near_error(const NearPair& pair, const Engine& engine) {
@@ -59,7 +59,7 @@ NearError near_error(const NearPair& pair, const Engine& engine) {
 
 constexpr double ulp = 0x1p-52;
 
-/// What becomes of an error e in 1 − ρ behind the jumps of a network: (2/π)arccos ρ makes (2/π)√(2e) of it.
+/// Amplification of an error e in 1 − ρ by the jumps of a network: (2/π)arccos ρ maps it to (2/π)√(2e).
 double behind_jumps(const std::string& network, double e) {
   for (const std::string jump : {"sign ", "degree=0"}) {
     for (auto at = network.find(jump); at != std::string::npos; at = network.find(jump, at + 1)) {
@@ -69,7 +69,7 @@ double behind_jumps(const std::string& network, double e) {
   return e;
 }
 
-/// Closed forms other than rectifiers leave `cpu` with 1 − ρ rounded as ρ is, and so do all steps on images, whose
+/// Closed forms other than rectifiers give 1 − ρ in `cpu` the absolute error of ρ, as do all steps on images, whose
 /// rectifiers have E[φ'φ'] = 1/2 − arccos(ρ)/2π.
 double cpu_limit(const NearPair& pair) {
   const double rounding = 8 * ulp;
@@ -77,8 +77,8 @@ double cpu_limit(const NearPair& pair) {
   return std::max(behind_jumps(pair.network, rounding), tangent);
 }
 
-/// 1 − |ρ| of means over positions is good to ulps of long double, and never off by more than four times itself: the
-/// triangle inequality bounds it.
+/// 1 − |ρ| of means over positions is accurate to ulps of long double, with an error of at most four times its value,
+/// by the triangle inequality.
 double pooled_limit(const NearPair& pair) {
   if (pair.network.find("pool") == std::string::npos) return 0;
   long double apart = 0, opposed = 0, square = 0;
@@ -106,7 +106,7 @@ Largest compare(const std::vector<NearPair>& pairs) {
     const NearError slow = near_error(pair, *oracle);
     const NearError quick = near_error(pair, *fast);
     for (const std::size_t kind : {0U, 1U}) {
-      // Rounding of w², b² and of the result; integrals of doubles state their own.
+      // Rounding of w², b² and of the result; quadrature in double states its own error.
       const double few_ulps = 4 * ulp + slow.quadrature;
       EXPECT_LE(slow.of[kind], few_ulps + pooled_limit(pair));
       EXPECT_LE(slow.of[kind], std::max(quick.of[kind], few_ulps));
@@ -117,14 +117,14 @@ Largest compare(const std::vector<NearPair>& pairs) {
   return largest;
 }
 
-/// 1 − |ρ| from 1e-33 to 1.5e-8, through every activation, with biases, residuals and signs that take roots of it.
+/// 1 − |ρ| from 1e-33 to 1.5e-8 through every activation, with biases, residuals and signs, which take its square root.
 TEST(NearParallel, VectorsKeepTheirDistanceInTheOracle) {
   const Largest largest = compare(near_pairs("vectors", {1, 1, 3}));
   printf("nearly parallel vectors: largest error %.2g in reference, %.2g in cpu\n", largest.oracle, largest.fast);
   EXPECT_GT(largest.fast, largest.oracle);
 }
 
-/// The same at norms 0.01 and 30, for functions that saturate.
+/// The same at norms 0.01 and 30 for saturating functions.
 TEST(NearParallel, SmallAndLargeVectorsKeepTheirDistanceInTheOracle) {
   const Largest largest = compare(near_pairs("sizes", {1, 1, 3}));
   printf("small and large vectors: largest error %.2g in reference, %.2g in cpu\n", largest.oracle, largest.fast);
@@ -137,9 +137,9 @@ TEST(NearParallel, ImagesKeepTheirDistanceInTheOracle) {
   EXPECT_GT(largest.fast, largest.oracle);
 }
 
-/// Users' functions with a kink, a jump and neither, behind which two signs take the fourth root of 1 − |ρ|. Integrals
-/// of doubles leave √(2^-53) of it where they meet the first order, which at 1 − |ρ| = 2^-53 is √(2^-53)·2^(-53/4)/4 of
-/// an entry.
+/// User functions with a kink, a jump and neither, followed by two signs, which take the fourth root of 1 − |ρ|.
+/// Quadrature in double has a relative error of √(2^-53) where it switches to first order, which at 1 − |ρ| = 2^-53 is
+/// √(2^-53)·2^(-53/4)/4 of an entry.
 TEST(NearParallel, UsersFunctionsKeepTheirDistanceInTheOracle) {
   const auto each = [](double (*f)(double)) {
     return [f](std::span<const double> x, std::span<double> y) { std::transform(x.begin(), x.end(), y.begin(), f); };
@@ -163,7 +163,7 @@ TEST(NearParallel, UsersFunctionsKeepTheirDistanceInTheOracle) {
   EXPECT_EQ(seen, 30);
 }
 
-/// Equal inputs in two sets: the fourth root of 1 − |ρ| shows an ulp of anything as 1e-4.
+/// Equal inputs in two sets: the fourth root of 1 − |ρ| amplifies an error of one ulp to 1e-4.
 TEST(NearParallel, EqualInputsAreEqualInTheOracle) {
   const auto oracle = make_engine("reference");
   for (const NearPair& pair : near_pairs("images", {3, 2, 2})) {

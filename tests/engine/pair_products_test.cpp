@@ -37,7 +37,7 @@ Sums sums_of(const Matrix<double>& a, const Matrix<double>& b) {
                         bool distances) { return PairPanel(x.view(), means.data(), side, distances); };
   const auto filled = [&] {
     Matrix<double> m(a.rows(), b.rows());
-    for (Index i = 0; i < m.rows() * m.cols(); ++i) m.data()[i] = -77;  // must not matter
+    for (Index i = 0; i < m.rows() * m.cols(); ++i) m.data()[i] = -77;  // must be overwritten
     return m;
   };
   Sums sums{filled(), filled(), filled()};
@@ -48,7 +48,7 @@ Sums sums_of(const Matrix<double>& a, const Matrix<double>& b) {
   return sums;
 }
 
-/// Plain sums in long double, with the bounds of h additions: 130 + d/128 by parts, and one for each product.
+/// Compares with sums in long double, within the bounds for h additions: 130 + d/128 by parts, and one per product.
 void expect_sums(const Matrix<double>& a, const Matrix<double>& b) {
   const Sums found = sums_of(a, b);
   const std::vector<double> left = means_of(a);
@@ -98,7 +98,7 @@ TEST(PairProducts, TakeNoRows) {
   }
 }
 
-/// Far from 0 the sum of largest numbers has few digits left for the differences; of equal rows it has none to lose.
+/// Far from 0, sums of maxima lose the digits of small differences; for equal rows the result is exact.
 TEST(PairProducts, EqualZeroAndOppositeRows) {
   for (const Index d : {5, 131, 784}) {
     Matrix<double> x = normal_rows(19, d, 5);
@@ -121,7 +121,7 @@ TEST(PairProducts, EqualZeroAndOppositeRows) {
   }
 }
 
-/// A block has the bits of the whole: sums of a pair do not depend on the rows beside it.
+/// A block is bit-identical to the same part of the whole: sums of a pair do not depend on other rows.
 TEST(PairProducts, DoNotDependOnTheRowsBeside) {
   const Matrix<double> a = normal_rows(11, 141, 6);
   const Matrix<double> b = normal_rows(37, 141, 7);
@@ -158,13 +158,13 @@ TEST(RowMoments, AreSumsOfProductsOverAllParts) {
     }
     const std::vector<double> found = moments.values();
     ASSERT_EQ(found.size(), expected.size());
-    // 309 products, with a rounding for each addition on the way of the first.
+    // 309 products, each with one rounding per addition.
     for (std::size_t k = 0; k < found.size(); ++k)
       EXPECT_LE(std::abs(found[k] - expected[k]), 310 * unit * magnitude[k]) << p << ": " << k;
   }
 }
 
-/// Of given products: parallel, antipodal and orthogonal samples, and a width at which exponentials vanish.
+/// For given products: parallel, antipodal and orthogonal samples, and a width at which exponentials underflow.
 TEST(AnglePass, IsRightToAFewUnits) {
   const std::vector<double> cosines{1, 1 - 1e-15, 1 - 1e-9, 0.7, 1e-9, 0, -1e-9, -0.5, -1 + 1e-9, -1 + 1e-15, -1};
   const Index n = std::ssize(cosines);
@@ -174,7 +174,7 @@ TEST(AnglePass, IsRightToAFewUnits) {
   const host::AngleSide side{norms.data(), squares.data(), means.data(), inverses.data()};
   std::vector<double> products;
   for (const double cosine : cosines) products.push_back(norm * norm * cosine);
-  // Means of 1 leave nothing of the constant; a length of 0 nothing of the means.
+  // Means of 1 cancel the constant; a length of 0 removes the means.
   for (const double width : {10.0, 0.01}) {
     std::vector<std::vector<double>> out(8, std::vector<double>(usize(n)));
     host::angle_pass(side, 0, side, 0, n, 0, width,

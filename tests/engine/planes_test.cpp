@@ -15,7 +15,7 @@
 namespace widelimit {
 namespace {
 
-/// Draws networks that displacement planes must take, on small images of awkward sizes.
+/// Generates random networks that displacement planes must support, on small images of odd sizes.
 class RandomImageNetwork {
  public:
   explicit RandomImageNetwork(std::uint64_t seed) : random_(7, seed) {
@@ -62,7 +62,8 @@ class RandomImageNetwork {
     for (Index k = 0; k < layers; ++k) layer(circular);
   }
 
-  /// Weights, perhaps a sum of branches that end in weights, perhaps normalised, an activation, perhaps dropout.
+  /// Weights, optionally a sum of branches that end in weights, optional normalisation, an activation, optional
+  /// dropout.
   void layer(bool circular) {
     if (below(6) == 0) {
       text_ += fmt::format(" dense(w_std=1.2, b_std={})", coin() ? 0.2 : 0.0);
@@ -85,13 +86,13 @@ class RandomImageNetwork {
     if (below(6) == 0) text_ += " dropout(rate=0.8)";
   }
 
-  /// A convolution that keeps the grid.
+  /// A convolution that preserves the grid.
   std::string kept(bool circular) {
     return fmt::format("conv(kernel={}, padding={}, w_std={}, b_std={})", pick({"3x3", "1x1", "5x5", "3x1", "2x3"}),
                        circular ? "CIRCULAR" : "SAME", pick({1.0, 1.4142135623730951, 0.6}), coin() ? 0.15 : 0.0);
   }
 
-  /// One that may change it.
+  /// A convolution that may change the grid.
   std::string moved() {
     const Index kernel_rows = pick({Index{3}, Index{1}, Index{2}, Index{5}});
     const Index kernel_cols = pick({Index{3}, Index{1}, Index{4}});
@@ -132,7 +133,7 @@ Matrix<double> normal(Index n, Index d, std::uint64_t seed) {
   return x;
 }
 
-/// First, middle and last: each may be in another group of 16.
+/// First, middle and last image: each may be in another group of 16.
 std::vector<Index> some_of(Index n) {
   if (n == 1) return {0};
   return n == 2 ? std::vector<Index>{0, 1} : std::vector<Index>{0, n / 2, n - 1};
@@ -150,7 +151,7 @@ double entry_of(const AnyMatrix& matrix, Index i, Index j) {
   return std::visit([&](const auto& m) { return static_cast<double>(m(i, j)); }, matrix);
 }
 
-/// Largest difference over the picked pairs, relative to the largest of them.
+/// Returns the largest difference over the selected pairs, relative to the largest of them.
 double difference(const AnyMatrix& ours, const std::vector<Index>& rows, const std::vector<Index>& cols,
                   const AnyMatrix& expected) {
   double scale = 0;
@@ -166,8 +167,8 @@ double difference(const AnyMatrix& ours, const std::vector<Index>& rows, const s
   return scale > 0 ? worst / scale : worst;
 }
 
-/// float64: sums of a few hundred terms and roots of 1 − ρ not nearer to 0 than 1e-4: 1e-16·1e2/√1e-4. float32: the
-/// same with 6e-8, less for what is a mean.                                               [docs/theory/convolution.md]
+/// float64: sums of a few hundred terms and square roots of 1 − ρ ≥ 1e-4: 1e-16·1e2/√1e-4. float32: the same with 6e-8,
+/// less for means.                                                        [docs/theory/convolution.md]
 TEST(Planes, RandomNetworksEqualTheReference) {
   const auto fast = make_engine("cpu");
   const auto oracle = make_engine("reference");
@@ -178,7 +179,7 @@ TEST(Planes, RandomNetworksEqualTheReference) {
     RandomImageNetwork drawn(seed);
     const Network network = Network::parse(drawn.text());
     const Shape shape = drawn.shape();
-    if (shape.is_vector()) continue;  // refused: there is nothing to look at beside a position
+    if (shape.is_vector()) continue;  // rejected: there are no neighbouring positions
     SCOPED_TRACE(fmt::format("{} on {}, seed {}", network.to_text(), to_string(shape), seed));
     const Matrix<double> x1 = normal(drawn.count(), shape.size(), 2 * seed);
     const Matrix<double> x2 = normal(drawn.count(), shape.size(), 2 * seed + 1);
@@ -210,7 +211,7 @@ const std::vector<std::string> several = {
     "conv relu avg_pool conv(padding=CIRCULAR) relu avg_pool(window=2x1, strides=1x1) conv abs flatten dense",
     "conv erf conv residual{ relu conv } flatten dense"};
 
-/// Ranges that begin and end inside a group of 16, more rows than columns and the other way round.
+/// Ranges that begin and end inside a group of 16, with more rows than columns and vice versa.
 TEST(Planes, TilesOfAnyRangeAreTheSameKernel) {
   const auto engine = make_engine("cpu");
   const Shape shape{4, 5, 2};
@@ -284,8 +285,8 @@ TEST(Planes, SharesOfLayersAddUp) {
   }
 }
 
-/// A network without bias is homogeneous, also where the squares of its inputs leave the range of double, let alone
-/// float; images without light give 0, equal and opposite ones what the formula says.
+/// A network without bias is homogeneous, even if the squares of its inputs exceed the range of double or float; zero
+/// images give 0, equal and opposite images the values of the formula.
 TEST(Planes, ImagesOfAnyScale) {
   const auto engine = make_engine("cpu");
   const Shape shape{4, 4, 2};
@@ -314,7 +315,7 @@ TEST(Planes, ImagesOfAnyScale) {
   EXPECT_NEAR(entry_of(single.ntk, 0, 0), entry_of(unit.ntk, 0, 0), 1e-5 * entry_of(unit.ntk, 0, 0));
 }
 
-/// Networks that leave the fast path say why, and are still right.
+/// Networks that do not run on the fast path state the reason, and are still correct.
 TEST(Planes, WhatDoesNotFitTakesTheGeneralPathAndSaysSo) {
   const auto fast = make_engine("cpu");
   const auto oracle = make_engine("reference");
@@ -348,7 +349,7 @@ TEST(Planes, PresetsForImagesTakeThem) {
   }
 }
 
-/// 20 layers on real images: what float32 costs.                                         [docs/theory/convolution.md]
+/// Error of float32 for 20 layers on real images.                                    [docs/theory/convolution.md]
 TEST(Planes, FloatIsWithin1e5OfDoubleAtDepth20) {
   if (WIDELIMIT_SANITIZED != 0) GTEST_SKIP() << "digits of float32, and no place that other tests do not touch";
   Dataset data;

@@ -29,7 +29,7 @@ void expect_weighed(Index points, Index samples) {
   std::vector<host::Weighted> entries;
   for (Index count = 0; count <= 2 * samples; ++count) {
     Points sums;
-    sums.fill(std::nan(""));  // they are written, not added to
+    sums.fill(std::nan(""));  // overwritten, not accumulated
     host::weigh_strip(entries, strip.data(), sums.data());
     for (Index i = 0; i < points; ++i) {
       long double expected = 0;
@@ -52,7 +52,7 @@ TEST(PointStrip, WeighsAsTheSumIsDefined) {
 TEST(PointStrip, CountsAPairForTheFirstAboveZeroOnly) {
   Points decisions{};
   decisions[0] = 0.5;
-  decisions[1] = -0.5;  // with the bias 0, which is a vote for the second
+  decisions[1] = -0.5;  // with the bias 0, a vote for the second
   decisions[63] = -0.75;
   Points votes[2]{};
   Points sums[2]{};
@@ -71,7 +71,7 @@ TEST(PointStrip, CountsAPairForTheFirstAboveZeroOnly) {
   EXPECT_EQ(sums[1][63], 0.25);
 }
 
-/// Votes of few values, so that many are equal, and sums likewise.
+/// Votes and sums with few distinct values, so that ties are frequent.
 TEST(PointStrip, ElectsTheMostVotesThenTheLargestSumOrTheFirst) {
   std::mt19937 random(3);
   std::uniform_int_distribution<int> few(0, 2);

@@ -11,7 +11,7 @@
 namespace widelimit {
 namespace {
 
-/// One pair of inputs with its kernels to 30 digits.                                   [tools/quadrature_values.py]
+/// One pair of inputs with its kernels, accurate to 30 digits.                         [tools/quadrature_values.py]
 struct GoldenPair {
   std::string network;
   Matrix<double> x;  ///< 2 × d
@@ -32,7 +32,7 @@ std::vector<GoldenPair> golden_pairs() {
   return pairs;
 }
 
-/// Largest error of a symmetric Gram, relative to the roots of the products of both diagonal entries.
+/// Largest error of a symmetric Gram matrix, relative to the geometric means of the diagonal entries.
 double error_of(const AnyMatrix& found, const std::array<double, 3>& exact) {
   return std::visit(
       [&](const auto& k) {
@@ -47,8 +47,8 @@ double error_of(const AnyMatrix& found, const std::array<double, 3>& exact) {
 class Quadrature : public testing::TestWithParam<std::string> {};
 
 /// tanh, sigmoid, swish and softplus for norms from 1e-3 to 1e3, correlations from −1 to 1 and networks of 1 to 30
-/// layers. The stated error is a bound, up to rounding: some ulps a layer, and an ulp of ρ is worth up to the deviation
-/// of ulps in E[φ'φ'] of the next layer, which at deviation s goes through a kink of width 1/s.
+/// layers. The stated error is a bound up to rounding: some ulps per layer; an ulp of ρ contributes up to s ulps to
+/// E[φ'φ'] of the next layer, where the deviation s makes the activation a kink of width 1/s.
 TEST_P(Quadrature, StaysWithinTheErrorItStates) {
   const auto engine = make_engine(GetParam());
   double worst = 0;
@@ -56,7 +56,7 @@ TEST_P(Quadrature, StaysWithinTheErrorItStates) {
   for (const GoldenPair& pair : golden_pairs()) {
     if (WIDELIMIT_SANITIZED != 0 && seen++ % 16 != 0) continue;
     const bool deep = pair.network.find("fc:1(") == std::string::npos;
-    if (deep && pair.network.find("fc:3(") == std::string::npos && GetParam() == "reference") continue;  // too long
+    if (deep && pair.network.find("fc:3(") == std::string::npos && GetParam() == "reference") continue;  // too slow
     SCOPED_TRACE(pair.network + fmt::format(" on {} and {}, {}", pair.x(0, 0), pair.x(1, 0), pair.x(1, 1)));
     const Gram k = gram(Network::parse(pair.network), {pair.x.view(), {1, 1, 2}}, {.kind = Kind::both}, *engine);
     const double rounding = deep ? 1e-13 + 1.6e-16 * pair.x(0, 0) : 3e-14;
@@ -111,8 +111,8 @@ Matrix<double> near_and_far(double norm) {
   return x;
 }
 
-/// Users' functions whose duals are known as activations of networks. Kinks turn errors of 1e-19 in ρ, in the oracle's
-/// long double, into 3e-10, and of 1e-16 for equal samples into 1e-8, as everywhere.
+/// User functions that equal built-in activations. Kinks amplify errors of 1e-19 in ρ, in the long double of the
+/// reference, to 3e-10, and of 1e-16 for equal samples to 1e-8, as elsewhere.
 TEST_P(Quadrature, UsersFunctionsEqualTheirClosedForms) {
   register_functions();
   const auto engine = make_engine(GetParam());
@@ -143,7 +143,7 @@ TEST_P(Quadrature, UsersFunctionsEqualTheirClosedForms) {
   }
 }
 
-/// A function that nothing resolves: both back ends say so, and alike.
+/// A function that no quadrature resolves: both back ends state consistent errors.
 TEST(QuadratureErrors, AreStatedByBothBackEndsAlike) {
   register_functions();
   const Matrix<double> x = near_and_far(1);
@@ -164,7 +164,7 @@ TEST(QuadratureErrors, AreStatedByBothBackEndsAlike) {
   }
 }
 
-/// relu after relu is relu; a function of a function is integrated as one.
+/// relu after relu is relu; a composed function is integrated as one function.
 TEST_P(Quadrature, ChainsOfActivationsAreOne) {
   const auto engine = make_engine(GetParam());
   const Matrix<double> x = near_and_far(1);
@@ -186,16 +186,17 @@ TEST_P(Quadrature, ChainsOfActivationsAreOne) {
   expect_same("dense relu abs dense", "dense relu dense", 0);
   expect_same("dense abs scale(by=2) relu dense", "dense abs dense(w_std=2)", 1e-14);
   expect_same("dense sigmoid relu identity dense", "dense sigmoid dense", 0);
-  // Quadrature of what has another name: erf∘identity∘relu is relu followed by erf, and x³∘relu a rectified monomial.
+  // Quadrature of functions with known equivalents: erf∘identity∘relu is relu followed by erf, and x³∘relu a rectified
+  // monomial.
   expect_same("dense(b_std=0.3) relu monomial(degree=3) dense", "dense(b_std=0.3) rectified_monomial(degree=3) dense",
               1e-10);
   expect_same("dense(b_std=0.3) monomial(degree=2) monomial(degree=2) dense",
               "dense(b_std=0.3) monomial(degree=4) dense", 1e-8);
 }
 
-/// On planes: series of different lengths side by side in groups of 16 images, functions that need more than a series,
-/// and images that are nearly equal. Planes carry ρ, so that a kink of width 1/r costs r roundings of it, and equal
-/// images in different sets its root.
+/// On planes: series of different lengths in groups of 16 images, functions that need more than a series, and nearly
+/// equal images. Planes store ρ, so a kink of width 1/r costs r roundings of it, and equal images in different sets its
+/// square root.
 TEST(QuadratureOnPlanes, EqualsTheReference) {
   const auto fast = make_engine("cpu");
   const auto oracle = make_engine("reference");

@@ -9,11 +9,11 @@
 #include <thread>
 #include <vector>
 
-/// Passes over rows by teams of several threads, as the blocks of a device are, beside the definitions.
+/// Row passes by teams of several threads, as in the blocks of a device, compared with the definitions.
 namespace widelimit {
 namespace {
 
-/// A thread of a team, which folds through memory between two barriers.
+/// A thread of a team, which reduces through memory between two barriers.
 class ThreadTeam {
  public:
   ThreadTeam(int rank, std::vector<double>& parts, std::barrier<>& together)
@@ -73,7 +73,7 @@ class RowPasses : public testing::TestWithParam<std::pair<Index, int>> {
 };
 
 TEST_P(RowPasses, NormaliseRowsAndTakeSignalsBack) {
-  std::fill_n(x.begin() + cols, cols, 0.7);  // a row of equal numbers
+  std::fill_n(x.begin() + cols, cols, 0.7);  // a constant row
   std::vector<double> y(x.size());
   std::vector<double> back(x.size());
   run_rows(rows, size, cuda::Normalise<double>{cols, x.data(), y.data()});
@@ -127,7 +127,7 @@ TEST_P(RowPasses, SquaresOfPairsOfPositions) {
   const Index samples = 2;
   const std::vector<double> a = normals(samples * positions * samples * positions, 2);
   const std::vector<double> d = normals(samples * positions * samples * positions, 3);
-  std::vector<double> kernel(usize(samples * 3), 1.0);  // rows of three, the last of them not ours
+  std::vector<double> kernel(usize(samples * 3), 1.0);  // rows of three, the last one not owned
   run_rows(samples * samples, size,
            cuda::AddSquares<double>{0.5, 0.2, positions, a.data(), d.data(), samples, kernel.data(), 3});
   for (Index i = 0; i < samples; ++i) {

@@ -14,7 +14,7 @@
 namespace widelimit {
 namespace {
 
-/// Counts how often what it keeps is let go.
+/// Counts how often the owner is released.
 std::shared_ptr<const void> counted(int& released) {
   return {&released, [](const int* count) { ++*const_cast<int*>(count); }};
 }
@@ -41,7 +41,7 @@ void expect_equal(const Matrix<double>& a, const Matrix<double>& b) {
   EXPECT_TRUE(std::equal(a.data(), a.data() + a.rows() * a.cols(), b.data()));
 }
 
-/// The same memory gives the same bits, whoever owns it.
+/// The same memory gives bit-identical results, independent of its owner.
 TEST_P(SharedMatrices, AdoptedGramSolvesAsItsOriginal) {
   const EngineMatrix own = kernel(37);
   int released = 0;
@@ -71,7 +71,7 @@ TEST_P(SharedMatrices, AdoptedGramSolvesAsItsOriginal) {
   EXPECT_EQ(released, 1);
 }
 
-/// Rows of a larger matrix lie further apart than they are long.
+/// Rows of a submatrix have a stride larger than their length.
 TEST_P(SharedMatrices, RowsMayLieApart) {
   const EngineMatrix own = kernel(40);
   const EngineMatrix block = own.block(3, 3, 21, 21);
@@ -99,7 +99,7 @@ TEST_P(SharedMatrices, SizesZeroAndOne) {
   EXPECT_THROW((void)GramMatrix(none, *engine_).check(), Error);
   const EngineMatrix own = kernel(1);
   DeviceView view = device().lend(own);
-  view.stride = 0;  // of one row, anything
+  view.stride = 0;  // any stride is valid for one row
   expect_equal(entries(device().adopt(view, nullptr)), entries(own));
 }
 
@@ -139,7 +139,7 @@ TEST_P(SharedMatrices, RefusesWhatItCannotRead) {
   EXPECT_EQ(released, 1) << "an owner whose matrix is refused is let go";
 }
 
-/// Engines of one device share it; the emulated ones are devices of their own.
+/// Engines of one device share it; emulated engines are separate devices.
 TEST_P(SharedMatrices, EnginesOfOneDeviceShareMatrices) {
   const auto other = test::engine_named(GetParam());
   const EngineMatrix own = kernel(5);

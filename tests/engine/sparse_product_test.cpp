@@ -36,7 +36,7 @@ TEST(SparseProduct, IsTheProductOfDenseRows) {
       for (Index i = 0; i < 37; ++i) {
         for (Index j = 0; j < 5; ++j) {
           const auto [exact, size] = inner(dense_a, i, dense_b, j);
-          // A sum of m terms in order is off by at most m·eps of the sum of their magnitudes.
+          // A sum of m terms in sequence has an error of at most m·eps of the sum of their magnitudes.
           EXPECT_LE(std::abs(static_cast<long double>(out(i, j)) - exact), static_cast<long double>(d) * eps * size);
         }
       }
@@ -45,7 +45,7 @@ TEST(SparseProduct, IsTheProductOfDenseRows) {
 }
 
 TEST(SparseProduct, DoesNotDependOnTheRowsBeside) {
-  // More entries than are sorted at once, so that several parts of b are.
+  // More entries than one block, so that b is processed in several parts.
   const SparseMatrix a = sparse_rows(3, 3000, 0.9, 1);
   const SparseMatrix b = sparse_rows(300, 3000, 0.5, 2);
   Matrix<double> all(3, 300, Content::unset);

@@ -8,7 +8,7 @@
 namespace widelimit::cpu {
 namespace {
 
-/// Windows at odd places of larger matrices: rows begin at every possible distance from a vector boundary, and nothing
+/// Unaligned windows of larger matrices: rows begin at every possible offset from a vector boundary, and nothing
 /// outside the window may change.
 template <typename T>
 void check(Index rows, Index cols) {

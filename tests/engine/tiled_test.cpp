@@ -20,7 +20,7 @@ Matrix<T> random_matrix(Index rows, Index cols, std::uint64_t seed) {
   return m;
 }
 
-/// I + XᵀX/n of random X of eight rows: condition about 2.
+/// I + XᵀX/n for a random X of eight rows: condition number about 2.
 template <typename T>
 Matrix<T> definite_matrix(Index n, std::uint64_t seed) {
   constexpr Index rank = 8;
@@ -48,7 +48,8 @@ class Tiled : public testing::Test {};
 using Numbers = testing::Types<float, double>;
 TYPED_TEST_SUITE(Tiled, Numbers);
 
-/// |UᵀU − A| ≤ (n + 2)·ε·|Uᵀ||U| (Higham, Theorem 10.3): n·ε of order one here. Sizes of one tile, some, and some rest.
+/// |UᵀU − A| ≤ (n + 2)·ε·|Uᵀ||U| (Higham, Theorem 10.3): n·ε of order one here. Sizes of one tile, several, and with
+/// remainder.
 TYPED_TEST(Tiled, CholeskyGivesTheMatrixBackAndTheSameBitsOnAnyTeam) {
   for (const Index n : {1, 37, 256, 300, 600}) {
     const Matrix<TypeParam> a = definite_matrix<TypeParam>(n, static_cast<std::uint64_t>(n));
@@ -140,7 +141,7 @@ TYPED_TEST(Tiled, MultipliesAMatrixByItself) {
   Matrix<TypeParam> c(520, 520);
   c(3, 1) = 42;
   tiled_self_product<TypeParam>(1, a.view(), 0, c.view(), 2);
-  EXPECT_EQ(c(3, 1), 42);  // the lower triangle is not touched
+  EXPECT_EQ(c(3, 1), 42);  // the lower triangle is unchanged
   for (Index i = 0; i < 520; i += 17) {
     for (Index j = i; j < 520; j += 13) {
       long double sum = 0;
@@ -150,7 +151,7 @@ TYPED_TEST(Tiled, MultipliesAMatrixByItself) {
   }
 }
 
-/// Sums of 2·5 products of normal numbers. What runs beside the update sees the rows that it asked for, finished.
+/// Sums of 2·5 products of normal numbers. The concurrent work sees the requested rows finished.
 TEST(TiledRankTwo, UpdatesTheUpperTriangleAheadOfWorkBesideIt) {
   for (const Index n : {1, 37, 48, 300, 560}) {
     const Matrix<double> a = random_matrix<double>(5, n, 1), b = random_matrix<double>(5, n, 2);

@@ -18,7 +18,7 @@ Matrix<double> copy_of(const Matrix<double>& a, double scale = 1) {
   return result;
 }
 
-/// K = VᵀDV and VVᵀ = I, at sizes below, at and beyond one panel, and at both ends of float64.
+/// K = VᵀDV and VVᵀ = I, for sizes below, at and above one panel, and at both ends of the range of float64.
 TEST(Tridiagonal, EigenvectorsGiveTheMatrixBack) {
   for (const Index n : {1, 2, 37, 129, 150, 203}) {
     const Matrix<double> k = random_gram(n, n + 3, static_cast<std::uint64_t>(n));
@@ -54,7 +54,7 @@ TEST(Tridiagonal, TakesAMatrixOfZeros) {
   for (const double value : eigenvectors(form, v, nullptr)) EXPECT_EQ(value, 0);
 }
 
-/// LLᵀ is K in the order of the pivots, which fall, whatever the rank.
+/// LLᵀ is K in the order of the pivots, which decrease, for any rank.
 TEST(PivotedCholesky, GivesTheMatrixBack) {
   for (const Index n : {1, 2, 37, 64, 65, 150}) {
     for (const Index rank : {Index{1}, (n + 1) / 2, n}) {
@@ -78,7 +78,7 @@ TEST(PivotedCholesky, GivesTheMatrixBack) {
   }
 }
 
-/// Both look whether to stop before their first block.
+/// Both check for interruption before their first block.
 TEST(PivotedCholesky, AndTheSpectrumStopWhenAsked) {
   struct Impatient : Progress {
     bool update(std::int64_t, std::int64_t, std::string_view) override { return false; }
