@@ -22,7 +22,7 @@ bool any_trained(std::span<const WeightSlot> slots) {
   return std::any_of(slots.begin(), slots.end(), [](const WeightSlot& slot) { return slot.trained; });
 }
 
-/// Whether the number of channels a chain ends with can be chosen.
+/// Returns whether the number of output channels of a chain is free.
 bool chooses_width(const Layers& layers);
 
 bool chooses_width(const Layer& layer) {
@@ -45,7 +45,7 @@ const Layers& shortcut_of(const Residual& residual) {
   return residual.shortcut ? *residual.shortcut : identity;
 }
 
-/// The width that each layer is asked to have, where that is its to choose.
+/// The requested width of each layer whose width is free.
 class AskedWidths {
  public:
   AskedWidths(const Network& network, const Widths& widths) : hidden_(widths.hidden) {
@@ -61,7 +61,7 @@ class AskedWidths {
     for (std::size_t k = 0; k < layers.size(); ++k) own_.emplace(layers[k], widths.layers[k]);
   }
 
-  /// Of a residual that of the last layer in it that chooses one.
+  /// Returns the requested width; for a residual, that of its last layer with a free width.
   [[nodiscard]] Index of(const Layer& layer) const {
     const auto* residual = std::get_if<Residual>(&layer.value);
     if (residual == nullptr) {
@@ -75,7 +75,7 @@ class AskedWidths {
     }
     return hidden_;
   }
-  /// Whether this very layer was given a width.
+  /// Returns whether this layer was given an individual width.
   [[nodiscard]] bool names(const Layer& layer) const { return own_.contains(&layer); }
 
  private:
@@ -94,9 +94,9 @@ class AskedWidths {
   std::unordered_map<const Layer*, Index> own_;
 };
 
-/// Shapes after layers whose width, where it is theirs to choose, is `channels` for the layer itself and the one asked
-/// for elsewhere. Reads one arm of a residual only (infer_shapes has seen that their positions agree), so nesting costs
-/// nothing.
+/// Computes output shapes. Layers with a free width have `channels` for the layer itself and the requested width for
+/// nested layers. Visits only one arm of a residual (infer_shapes has checked that positions agree), so that nesting is
+/// cheap.
 struct ShapeAfter {
   const AskedWidths& asked;
 
@@ -135,7 +135,7 @@ struct ShapeAfter {
   }
 };
 
-/// Lays stages out in order of evaluation and numbers what they own.
+/// Creates stages in order of evaluation and numbers their slots and dropout layers.
 class Builder {
  public:
   Builder(const Network& network, const Widths& widths)
@@ -147,7 +147,7 @@ class Builder {
   Builder(const Builder&) = delete;
   Builder& operator=(const Builder&) = delete;
 
-  /// `channels`: what the chain must end with, where something fixes it.
+  /// `channels`: required number of output channels of the chain, if fixed.
   std::vector<Stage> chain(const Layers& layers, Shape in, std::optional<Index> channels, const std::string& prefix) {
     const std::size_t chooser = last_chooser(layers);
     const Index fixed = channels ? fitting_width(layers, in, *channels, prefix) : 0;
@@ -156,8 +156,8 @@ class Builder {
       const Index asked = asked_.of(layers[k]);
       const Index given = k == chooser && fixed > 0 ? fixed : asked;
       if (asked_.names(layers[k]) && given != asked) {
-        fail(Code::input, "layer {}{} is asked to have {} channels where the other arm of its residual has {}", prefix,
-             k + 1, asked, given);
+        fail(Code::input, "layer {}{} has the requested width {}, but the other arm of its residual has {} channels",
+             prefix, k + 1, asked, given);
       }
       const Shape out = shape_after_(layers[k], in, given);
       Stage stage{layers[k], fmt::format("{}{}", prefix, k + 1), in, out, 0, false, 0, nullptr, nullptr, {}, {}};
@@ -181,8 +181,8 @@ class Builder {
     return layers.size();
   }
 
-  /// What the layer that decides must have for the chain to end with `channels`: later layers multiply channels by a
-  /// constant (flatten by the number of positions).
+  /// Returns the width that the last layer with a free width needs for the chain to end with `channels`: later layers
+  /// multiply channels by a constant (flatten by the number of positions).
   Index fitting_width(const Layers& layers, const Shape& in, Index channels, const std::string& prefix) const {
     const Index usual = shape_after_(layers, in).channels;
     const std::size_t chooser = last_chooser(layers);
@@ -287,19 +287,19 @@ void Widths::validate() const {
     if (width < 1 || width > max_width) fail(Code::usage, "width {}: it must lie between 1 and {}", width, max_width);
   }
   if (initialisation == Initialisation::pytorch && parameterisation != Parameterisation::standard) {
-    fail(Code::usage, "PyTorch's initialisation is of the standard parameterisation; choose that, or uniform");
+    fail(Code::usage, "PyTorch's initialisation requires the standard parameterisation; choose it, or uniform");
   }
 }
 
 void refuse_graphs(const std::string& place) {
-  fail(Code::usage, "layer {} reads graphs, which networks of finite width do not take; the kernel of the network does",
-       place);
+  fail(Code::usage,
+       "layer {} reads graphs, which networks of finite width do not support; use the kernel of the network", place);
 }
 
 Architecture Architecture::make(const Network& network, const Shape& input, const Widths& widths) {
   widths.validate();
   if (input.nodes) refuse_graphs("1");
-  (void)infer_shapes(network, input);  // refuses what is not a network on this input
+  (void)infer_shapes(network, input);  // throws if the network is invalid for this input
   Architecture architecture;
   architecture.input = effective_input(network, input);
   const auto& last = network.layers.back().value;

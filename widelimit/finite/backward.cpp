@@ -10,7 +10,7 @@ namespace widelimit {
 
 namespace {
 
-/// Takes signals.values[k + 1] to signals.values[k], stage by stage from the last, and keeps the factors.
+/// Computes signals.values[k] from signals.values[k + 1], stage by stage from the last, and stores the factors.
 template <std::floating_point T>
 class Backward {
  public:
@@ -18,7 +18,7 @@ class Backward {
            const Engine& engine, Gradient<T>& gradient)
       : architecture_(architecture), parameters_(parameters), options_(options), engine_(engine), gradient_(gradient) {}
 
-  /// `to_input`: whether the signal at what enters the chain is wanted. Else nothing below its first trained stage is.
+  /// `to_input`: whether the signal at the chain's input is needed; otherwise the pass ends at the first trained stage.
   void chain(const std::vector<Stage>& stages, const Trace<T>& trace, Trace<T>& signals, bool to_input) {
     const auto trained = std::find_if(stages.begin(), stages.end(), [](const Stage& stage) { return stage.trains; });
     const auto last = to_input ? std::size_t{0} : static_cast<std::size_t>(trained - stages.begin());
@@ -116,8 +116,8 @@ class Backward {
   Gradient<T>& gradient_;
 };
 
-/// Room for the signals of a chain; nothing happens where it is there. Factors point into it, so it must not grow
-/// during a pass.
+/// Allocates the signals of a chain, unless they exist. Factors point into them, so they must not be reallocated during
+/// a pass.
 template <std::floating_point T>
 void make_room(const std::vector<Stage>& stages, Trace<T>& signals) {
   signals.values.resize(stages.size() + 1);

@@ -23,7 +23,7 @@ constexpr SealedFormat network_form{.name = "widelimit network",
                                     .article = "a trained network",
                                     .writer = "save a trained network to make one"};
 
-/// What a file calls weights, and moments of an optimiser, slot by slot: matrix and bias.
+/// Names of weights or optimiser moments in a file, slot by slot: matrix and bias.
 struct SlotNames {
   const char* matrix;
   const char* bias;
@@ -36,7 +36,7 @@ constexpr SlotNames velocity_names{"velocity", "velocity_b"};
 constexpr SlotNames square_names{"squares", "squares_b"};
 constexpr std::array<const char*, 2> auxiliary_names{"auxiliary", "auxiliary_velocity"};
 
-/// Names in the order of a file: w0, b0, w1, b1, …, shift, scale, and those of a state as far as they are there.
+/// Returns names in file order: w0, b0, w1, b1, …, shift, scale, and those of a training state as far as present.
 std::vector<std::string> file_arrays(const ArrayFile& file, std::size_t slots) {
   std::vector<std::string> names;
   const auto add = [&](const SlotNames& of) {
@@ -61,7 +61,7 @@ NamedArray named(std::string name, std::span<const T> values, Index rows, Index 
   return {std::move(name), MatrixView<const T>{values.data(), rows, cols, cols}, {}};
 }
 
-/// The arrays of weights, or of moments, after what is there.
+/// Appends the arrays of weights or moments.
 template <std::floating_point T>
 void add_slots(const Architecture& architecture, const Parameters<T>& parameters, const SlotNames& names,
                std::vector<NamedArray>& arrays) {
@@ -107,7 +107,7 @@ Description describe_state(const TrainState& state) {
           {"samples", state.samples}};
 }
 
-/// Whether format 1 cannot say it.
+/// Returns whether the network needs a format newer than 1.
 bool is_new(const TrainedNetwork& trained) {
   return trained.state || !trained.widths.layers.empty() || trained.widths.initialisation != Initialisation::normal;
 }
@@ -153,7 +153,7 @@ TrainEnding ending_of(const std::string& word) {
   fail(Code::input, "its ending '{}' is unknown", word);
 }
 
-/// Only the forms of text that name no file.
+/// Reads the network as text only; forms that refer to files are not accepted.
 void read_description(const Description& json, SavedNetwork& saved) {
   TrainedNetwork& trained = saved.trained;
   saved.notes.version = json.at("version").get<std::string>();
@@ -187,7 +187,7 @@ void read_description(const Description& json, SavedNetwork& saved) {
     saved.notes.origin = parse_origin_text(json.at("data").get<std::string>());
     const TableLayout& table = saved.notes.origin.layout;
     if (!table.columns.empty() && table.features() != trained.shape.size()) {
-      fail(Code::input, "its columns make {} features of {}", table.features(), trained.shape.size());
+      fail(Code::input, "its columns give {} features instead of {}", table.features(), trained.shape.size());
     }
   }
   saved.notes.record = json.at("record").get<std::string>();
@@ -239,7 +239,7 @@ void read_state(SealedFile& file, TrainedNetwork& trained) {
     state.auxiliary = file.take_column(auxiliary_names[0]);
     state.auxiliary_velocity = file.take_column(auxiliary_names[1]);
     if (state.auxiliary.size() != state.auxiliary_velocity.size()) {
-      fail(Code::input, "its auxiliary outputs do not fit each other");
+      fail(Code::input, "its auxiliary outputs have different sizes");
     }
   }
   state.first_loss = json.at("first_loss").get<double>();
@@ -249,7 +249,7 @@ void read_state(SealedFile& file, TrainedNetwork& trained) {
   trained.state = std::move(state);
 }
 
-/// Weights as the file has them; sizes are checked against what is there before w₀ is drawn.
+/// Reads the weights; sizes are checked against the data before w₀ is drawn.
 template <std::floating_point T>
 void read_weights(SealedFile& file, TrainedNetwork& trained, const Engine& engine) {
   trained.parameters = taken_slots<T>(file, trained.architecture, weight_names);

@@ -11,11 +11,11 @@ namespace widelimit {
 
 namespace {
 
-/// Numbers of one piece of work, and the fewest pieces that are worth a team.
+/// Block size, and the minimum number of blocks for multithreading.
 constexpr Index parameter_block = Index{1} << 16;
 constexpr Index team_blocks = 16;
 
-/// part(begin, end) for consecutive blocks of [0, count).
+/// Calls part(begin, end) for consecutive blocks of [0, count).
 template <typename Part>
 void for_blocks(Index count, const Engine& engine, const Part& part) {
   const auto one = [&](Index k) { part(k * parameter_block, std::min(count, (k + 1) * parameter_block)); };
@@ -27,7 +27,7 @@ void for_blocks(Index count, const Engine& engine, const Part& part) {
   }
 }
 
-/// Numbers of this standard deviation.
+/// Draws numbers with this standard deviation.
 template <std::floating_point T>
 std::vector<T> draws(const Random& random, bool uniform, Index count, double deviation, const Engine& engine) {
   std::vector<T> values(static_cast<std::size_t>(count));
@@ -119,7 +119,7 @@ void require_match(const Architecture& architecture, const Parameters<T>& parame
     matches = std::ssize(parameters.slots[l].w) == slot.fan_in * slot.fan_out &&
               std::ssize(parameters.slots[l].b) == (slot.biased() ? slot.fan_out : 0);
   }
-  if (!matches) fail(Code::usage, "these parameters are not those of this network; give it those it was trained with");
+  if (!matches) fail(Code::usage, "the parameters do not match this network; give those it was trained with");
 }
 
 template Parameters<float> draw_parameters(const Architecture&, std::uint64_t, const Engine&);

@@ -9,7 +9,7 @@ namespace widelimit {
 
 namespace {
 
-/// Samples evaluated at a time: memory does not grow with their number.
+/// Number of samples per batch, which bounds the memory.
 constexpr Index predicted_samples = 512;
 
 template <std::floating_point T>
@@ -46,7 +46,7 @@ Matrix<double> outputs_of(const TrainedNetwork& trained, const Parameters<T>& w,
 Matrix<double> predict_outputs(const TrainedNetwork& trained, const SampleView& x, const Engine& engine,
                                Progress* progress) {
   const Interruptible interruptible(progress);
-  // A vector of as many values is the image, row by row; another image is not.
+  // A vector of the same size is interpreted as the image, row by row; images of another shape are rejected.
   const bool laid_out = x.shape == trained.shape || x.shape.is_vector() || trained.shape.is_vector();
   if (!laid_out || x.shape.size() != trained.shape.size()) {
     fail(Code::input, "samples of shape {}; the network was trained on {}", to_string(x.shape),

@@ -10,7 +10,7 @@ namespace widelimit {
 
 namespace {
 
-/// Values of one piece of work, and the fewest pieces that are worth a team.
+/// Block size, and the minimum number of blocks for multithreading.
 constexpr std::size_t piece = std::size_t{1} << 14;
 constexpr Index team_pieces = 16;
 
@@ -35,7 +35,7 @@ std::vector<double> central_difference(const Function& function, std::span<const
   return slope;
 }
 
-/// y = φ(x). The loops that a compiler can make vectors of stand by themselves: they are in every step of training.
+/// y = φ(x). Loops that vectorise are separate, since they run in every training step.
 template <std::floating_point T>
 void apply_phi(const Stage& stage, const Activation& activation, std::span<const T> x, std::span<T> y) {
   if (stage.custom) {
@@ -58,7 +58,7 @@ void apply_slope(const Stage& stage, const Activation& activation, std::span<con
     for (std::size_t i = 0; i < x.size(); ++i) back[i] = signal[i] * static_cast<T>(slope[i]);
   } else if (activation.phi == Phi::relu) {
     for (std::size_t i = 0; i < x.size(); ++i) {
-      const T passed = signal[i];  // read in any case, which vectors do
+      const T passed = signal[i];  // unconditional load, for vectorisation
       back[i] = x[i] >= T{0} ? passed : T{0};
     }
   } else {
@@ -68,12 +68,12 @@ void apply_slope(const Stage& stage, const Activation& activation, std::span<con
   }
 }
 
-/// φ for an engine with memory of its own; nothing where only the host can call it.
+/// Returns φ for an engine with separate memory; std::nullopt if only the host can evaluate it.
 std::optional<ScalarFunction> function_of(const Stage& stage, const Activation& activation) {
   return stage.custom ? std::nullopt : scalar_function(activation);
 }
 
-/// part(first, count) for the pieces of `size` values.
+/// Calls part(first, count) for the blocks of `size` values.
 template <typename Part>
 void for_pieces(std::size_t size, const Engine& engine, const Part& part) {
   const auto one = [&](Index k) {

@@ -8,11 +8,11 @@ namespace widelimit {
 
 namespace {
 
-/// Groups of samples whose gradients are summed apart, and the numbers that all of their sums may have.
+/// Maximum number of groups of samples with separate gradient sums, and of values of all these sums.
 constexpr Index most_groups = 16;
 constexpr Index most_sums = Index{1} << 24;
 
-/// Multiply-adds over sixteen: values of work, as for_each_sample counts them.
+/// Multiply-adds divided by 16: the measure of work that for_each_sample uses.
 Index work_of(const Windows& windows, Index count, const WeightSlot& slot) {
   constexpr Index vector = 16;
   return count * windows.height() * windows.width() * slot.fan_in * ((slot.fan_out + vector - 1) / vector);

@@ -9,10 +9,10 @@ namespace widelimit {
 
 namespace {
 
-/// Streams below this one belong to the weights.
+/// Streams below this one are used for weights.
 constexpr std::uint64_t dropout_streams = std::uint64_t{1} << 32;
 
-/// Mean and 1/σ over the channels of one position; 1/σ is 0 where σ is.
+/// Mean and 1/σ over the channels of one position; 1/σ is 0 if σ is.
 struct ChannelMoments {
   double mean;
   double inverse;
@@ -23,7 +23,7 @@ ChannelMoments channel_moments(const T* x, Index channels) {
   const auto count = static_cast<double>(channels);
   double mean = 0.0;
   for (Index c = 0; c < channels; ++c) mean += static_cast<double>(x[c]) / count;
-  double largest = 0.0;  // taken out before squaring, so that no scale of x overflows or vanishes
+  double largest = 0.0;  // divided out before squaring, to avoid overflow and underflow
   for (Index c = 0; c < channels; ++c) largest = std::max(largest, std::abs(static_cast<double>(x[c]) - mean));
   if (largest == 0.0) return {mean, 0.0};
   double variance = 0.0;

@@ -6,7 +6,7 @@ namespace widelimit {
 
 namespace {
 
-/// Visits every (input index, output index) pair of one sample that a sum over windows connects.
+/// Calls visit(input index, output index) for every pair of one sample that a sum over windows connects.
 template <typename Visit>
 void for_each_connection(const Windows& windows, Index channels, const Visit& visit) {
   for (Index o = 0; o < windows.height() * windows.width(); ++o) {
@@ -18,7 +18,7 @@ void for_each_connection(const Windows& windows, Index channels, const Visit& vi
   }
 }
 
-/// Input index of the maximum that output (o, c) takes; a window always has a place inside.
+/// Returns the input index of the maximum at output (o, c); every window has a place inside the image.
 template <std::floating_point T>
 Index maximum(const Windows& windows, const T* sample, Index channels, Index o, Index c) {
   Index best = -1;
@@ -35,7 +35,7 @@ double pool_factor(Pooling pooling, Index size) {
   return pooling == Pooling::average ? 1.0 / static_cast<double>(size) : 1.0;
 }
 
-/// visit(input index, output index) for the one place each output of a maximum comes from.
+/// Calls visit(input index, output index) with the input that attains each output's maximum.
 template <std::floating_point T, typename Visit>
 void for_each_maximum(const Windows& windows, const T* sample, Index channels, const Visit& visit) {
   for (Index o = 0; o < windows.height() * windows.width(); ++o) {

@@ -9,7 +9,7 @@ namespace widelimit {
 
 namespace {
 
-/// Softmax of each row, its largest entry taken off first.
+/// Softmax of each row, after subtraction of its maximum.
 template <std::floating_point T>
 void softmax_rows(MatrixView<T> logits) {
   for (Index p = 0; p < logits.rows; ++p) {
@@ -21,8 +21,8 @@ void softmax_rows(MatrixView<T> logits) {
   }
 }
 
-/// Signal at the logits, in place of the signal at ζ: ζ_pq·(g_pq − Σ_r ζ_pr g_pr). Symmetric: a change of the logits
-/// becomes one of ζ the same way.
+/// Replaces the signal at ζ by the signal at the logits: ζ_pq·(g_pq − Σ_r ζ_pr g_pr). Symmetric: it also maps a change
+/// of the logits to one of ζ.
 template <std::floating_point T>
 void softmax_signal(MatrixView<const T> zeta, MatrixView<T> signal) {
   for (Index p = 0; p < zeta.rows; ++p) {
@@ -34,8 +34,7 @@ void softmax_signal(MatrixView<const T> zeta, MatrixView<T> signal) {
   }
 }
 
-/// The first of the samples of a tensor in engine memory: positions × what a position has. All of them are as far
-/// apart.
+/// Returns the first sample of a tensor in engine memory, with rows per position. Samples have a constant stride.
 template <typename Number>
 MatrixView<Number> first_of(MatrixView<Number> all, Index count) {
   return {all.data, count == 0 ? 0 : all.rows / count, all.cols, all.stride};
@@ -80,7 +79,7 @@ void attend_signal_on(const typename Tensor<T>::Side& layers, double scale, cons
   multiply_samples<T>(*layers, count, scale, Transpose::yes, logits, Transpose::no, y, 1, y_signal);
 }
 
-/// The change of u with changes of y and v.
+/// Computes the derivative of u along changes of y and v.
 template <std::floating_point T>
 void attend_tangent_on(const typename Tensor<T>::Side& layers, double scale, const AttentionValues<T>& values,
                        const Tensor<T>& y, const Tensor<T>& v, Tensor<T>& u) {
@@ -159,7 +158,7 @@ void attend_tangent(const AttentionWeights<T>& weights, const AttentionWeights<T
                     const Engine& engine) {
   const Index positions = x.shape().positions();
   const double scale = 1.0 / static_cast<double>(weights.slots[0].fan_out);
-  const bool trained = weights.slots[0].trained;  // all three or none
+  const bool trained = weights.slots[0].trained;  // the same for all three
   const auto projected = [&](std::size_t l) {
     Tensor<T> moved(x.count(), {x.shape().height, x.shape().width, weights.slots[l].fan_out});
     if (trained) affine(weights.slots[l], change.weights[l], x, moved, engine);

@@ -9,7 +9,7 @@ namespace widelimit {
 
 namespace {
 
-/// 2^36 doubles, 512 GiB: beyond it a size is a mistake, and products of sizes are still far from overflow.
+/// 2^36 doubles, 512 GiB: larger sizes are treated as errors; products of sizes are still far from overflow.
 constexpr Index largest = Index{1} << 36;
 
 std::size_t checked_size(Index count, const Shape& shape) {
@@ -22,7 +22,7 @@ std::size_t checked_size(Index count, const Shape& shape) {
 
 template <std::floating_point T, typename In>
 void require_room(const MatrixView<const In>& /*rows*/) {}
-/// The first layer of a finite network reads all numbers: sparse samples become dense here.
+/// The first layer of a finite network needs dense input: sparse samples are converted here.
 template <std::floating_point T>
 void require_room(const SparseView& rows) {
   require_memory(sizeof(T) * static_cast<double>(rows.rows) * static_cast<double>(rows.cols), std::nullopt,

@@ -11,14 +11,15 @@ namespace widelimit {
 
 namespace {
 
-/// Input index on one axis, or −1 outside.
+/// Returns the input index on one axis, or −1 outside.
 Index read_at(Index output, Index place, Index n, Index stride, Index before, Padding padding) {
   const Index at = output * stride + place - before;
   if (padding == Padding::circular) return ((at % n) + n) % n;
   return at >= 0 && at < n ? at : -1;
 }
 
-/// Rows of `table` in the order of the places at which they hold nothing, so that rows alike stand together.
+/// Returns the rows of `table` sorted by the pattern of their −1 entries, so that rows with equal patterns are
+/// adjacent.
 std::vector<Index> alike_together(const std::vector<Index>& table, Index rows, Index places) {
   std::vector<Index> order(static_cast<std::size_t>(rows));
   std::iota(order.begin(), order.end(), Index{0});

@@ -15,11 +15,11 @@ namespace widelimit {
 
 namespace {
 
-/// Numbers of one tile of products, and of one panel of contracted gradients.
+/// Number of values of one tile of products, and of one panel of contracted gradients.
 constexpr Index tile_numbers = Index{1} << 20;
 constexpr Index panel_numbers = Index{1} << 26;
 
-/// Samples of one tile: rows and columns.
+/// Number of samples per tile: rows and columns.
 struct TileSize {
   Index rows;
   Index cols;
@@ -68,7 +68,7 @@ void contract_pairs(const WeightSlot& slot, const GradientFactors<T>& g1, const 
   }
 }
 
-/// Rows Σ_p (w_scale·a_p d_pᵀ, b_scale·d_p) of samples [first, first + count): gradients of this slot alone.
+/// Returns rows Σ_p (w_scale·a_p d_pᵀ, b_scale·d_p) of samples [first, first + count): the gradients of this slot.
 template <std::floating_point T>
 std::vector<T> contracted(const WeightSlot& slot, const GradientFactors<T>& g, Index first, Index count,
                           const Engine& engine) {
@@ -114,8 +114,8 @@ void contract_positions(const WeightSlot& slot, const GradientFactors<T>& g1, co
   }
 }
 
-/// Adds one slot's part of the empirical kernel to `kernel`; where g1 and g2 are one and the same, to what lies on and
-/// above the diagonal only.  [empirical_ntk.hpp]
+/// Adds one slot's part of the empirical kernel to `kernel`; if g1 and g2 are the same, only on and above the diagonal.
+/// [empirical_ntk.hpp]
 template <std::floating_point T>
 void contract_slot(const WeightSlot& slot, const GradientFactors<T>& g1, const GradientFactors<T>& g2,
                    MatrixView<T> kernel, const Engine& engine, Progress* progress) {
@@ -130,7 +130,7 @@ void contract_slot(const WeightSlot& slot, const GradientFactors<T>& g1, const G
 
 constexpr std::array<std::string_view, 2> ntk_outputs_names{"trace", "full"};
 
-/// A kernel in the memory of an engine, 0 at first.
+/// A kernel in the memory of an engine, initially 0.
 template <std::floating_point T>
 class EngineKernel {
  public:
@@ -144,7 +144,7 @@ class EngineKernel {
   void add(const Architecture& architecture, const Gradient<T>& g1, const Gradient<T>& g2, Progress* progress) {
     add_contraction(layers_, architecture, g1, g2, view_, progress);
   }
-  /// factor·kernel; `symmetric`: what is below the diagonal is taken from above it.
+  /// Returns factor·kernel; if `symmetric`, entries below the diagonal are copied from above it.
   Matrix<T> read(T factor, bool symmetric) {
     Matrix<T> result(view_.rows, view_.cols, Content::unset);
     if (view_.rows == 0 || view_.cols == 0) return result;
@@ -179,7 +179,7 @@ Matrix<T> contract(const Architecture& architecture, const Gradient<T>& g1, cons
   return kernel;
 }
 
-/// Samples with the gradients of each output.
+/// Gradients of each output at a set of samples.
 template <std::floating_point T>
 class OutputGradients {
  public:

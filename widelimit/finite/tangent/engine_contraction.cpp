@@ -6,13 +6,13 @@ namespace widelimit {
 
 namespace {
 
-/// Rows of one product, enough for a device; a symmetric matrix is cut so often.
+/// Rows per product, sufficient to saturate a device; also the strip height for a symmetric matrix.
 constexpr Index strip_rows = 512;
-/// Numbers of one product, and of the contracted gradients of one panel of samples.
+/// Number of values of one product, and of the contracted gradients of one panel of samples.
 constexpr Index device_tile_numbers = Index{1} << 27;
 constexpr Index device_panel_numbers = Index{1} << 28;
 
-/// One slot of two sets of samples.
+/// One slot and two sets of samples.
 template <std::floating_point T>
 struct SlotPair {
   const WeightSlot& slot;
@@ -22,7 +22,7 @@ struct SlotPair {
   bool symmetric;
 };
 
-/// The rows of some samples.
+/// Returns the rows of samples [first, first + count).
 template <typename T>
 MatrixView<T> samples(MatrixView<T> all, Index positions, Index first, Index count) {
   return all.block(first * positions, 0, count * positions, all.cols);
@@ -59,7 +59,7 @@ void add_pairs(const std::shared_ptr<LayerPasses<T>>& layers, const SlotPair<T>&
   }
 }
 
-/// Rows Σ_p a_p d_pᵀ of some samples.
+/// Returns rows Σ_p a_p d_pᵀ of samples [first, first + count).
 template <std::floating_point T>
 MatrixView<const T> contracted(const std::shared_ptr<LayerPasses<T>>& layers, const SlotPair<T>& pair,
                                const GradientFactors<T>& g, Index first, Index count, Values<T>& memory) {
@@ -74,7 +74,7 @@ MatrixView<const T> contracted(const std::shared_ptr<LayerPasses<T>>& layers, co
   return {rows, count, weights, weights};
 }
 
-/// Rows Σ_p d_p of all samples.
+/// Returns rows Σ_p d_p of all samples.
 template <std::floating_point T>
 MatrixView<const T> summed(const std::shared_ptr<LayerPasses<T>>& layers, const SlotPair<T>& pair,
                            const GradientFactors<T>& g, Values<T>& memory) {
@@ -85,7 +85,7 @@ MatrixView<const T> summed(const std::shared_ptr<LayerPasses<T>>& layers, const 
   return {rows, g.d->count(), cols, cols};
 }
 
-/// The gradients of the samples of two panels, multiplied.
+/// Adds products of the contracted gradients, panel by panel.
 template <std::floating_point T>
 void add_products(const std::shared_ptr<LayerPasses<T>>& layers, const SlotPair<T>& pair, MatrixView<T> kernel,
                   Progress* progress) {

@@ -9,7 +9,7 @@ namespace widelimit {
 
 namespace {
 
-/// Zeros where the engine works: as many as there are weights would travel otherwise.
+/// Returns zeros in the memory where the engine works, which avoids a transfer of the size of the weights.
 template <std::floating_point T>
 Parameters<T> no_direction(const Architecture& architecture, const Engine& engine) {
   const auto& layers = layers_of<T>(engine);

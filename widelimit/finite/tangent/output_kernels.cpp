@@ -20,10 +20,10 @@ namespace {
 
 constexpr std::array<std::string_view, 2> kernel_outputs_names{"trace", "class"};
 
-/// Signs lie away from the streams of weights, batches and dropout.
+/// Stream of signs, disjoint from those of weights, batches and dropout.
 constexpr std::uint64_t sign_stream = (std::uint64_t{1} << 51);
 
-/// to[i] = ±1, 128 of them from each draw.
+/// to[i] = ±1, 128 signs per draw.
 template <std::floating_point T>
 void draw_signs(const Random& random, std::span<T> to) {
   constexpr std::size_t word_bits = 32;
@@ -37,7 +37,7 @@ void draw_signs(const Random& random, std::span<T> to) {
   }
 }
 
-/// Direction `s` in the space of all trained weights.
+/// Draws direction `s` in the space of all trained weights.
 template <std::floating_point T>
 void draw_direction(const Architecture& architecture, std::uint64_t seed, Index s, Parameters<T>& direction) {
   const std::size_t slots = architecture.slots.size();
@@ -90,7 +90,7 @@ class SketchSums {
     ++count_;
   }
 
-  /// The mean, ‖mean‖² and the sum of the squared standard errors of its entries.
+  /// Returns the mean; adds ‖mean‖² to `size` and the squared standard errors of its entries to `error`.
   Matrix<double> finish(double& size, double& error) {
     const auto count = static_cast<double>(count_);
     for (Index i = 0; i < sum_.rows() * sum_.cols(); ++i) {

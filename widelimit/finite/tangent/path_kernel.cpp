@@ -11,7 +11,7 @@ namespace widelimit {
 
 namespace {
 
-/// Watches the steps of one training.
+/// Observes the steps of one training and accumulates the machine.
 template <std::floating_point T>
 class PathWatcher {
  public:
@@ -88,7 +88,7 @@ class PathWatcher {
     }
   }
 
-  /// Rows of `theta` belong to the rows of K from `first` on, its columns to the batch.
+  /// Adds `theta`, whose rows are rows of K from `first` on and whose columns are the batch.
   void add(const TrainStep& step, const Matrix<T>& theta, Index first) {
     for (Index p = 0; p < theta.rows(); ++p) {
       double* row = machine_.k.view().row(first + p);
@@ -125,7 +125,7 @@ void sum_up(PathMachine& machine) {
   }
 }
 
-/// Outputs at the weights `trained` has, training samples first.
+/// Returns the outputs at the current weights of `trained`, training samples first.
 std::vector<double> outputs_on(const TrainedNetwork& trained, const TrainData& data, const Engine& engine) {
   std::vector<double> all;
   const auto append = [&](const SampleView& x) {
@@ -159,7 +159,7 @@ void check_path_memory(const TrainData& data, const TrainOptions& options) {
   const double outputs = static_cast<double>(std::max<Index>(data.y.cols, 1));
   const auto samples = static_cast<double>(data.x.count());
   const double points = samples + (data.test ? static_cast<double>(data.test->count()) : 0.0);
-  // K, one empirical kernel, and its part of one pair of outputs.
+  // K, one empirical kernel, and its block for one pair of outputs.
   require_memory(24 * points * samples * outputs * outputs, options.memory, "the kernel of the machine",
                  "choose fewer samples or test samples");
 }
@@ -186,15 +186,15 @@ void require_path_machine(const TrainOptions& options) {
   const Regulariser r = options.regulariser;
   if (r == Regulariser::aux || (options.lambda > 0 && (r == Regulariser::init || r == Regulariser::weights))) {
     fail(Code::usage,
-         "regulariser {} does not decay f by λ, which a network as a kernel machine needs; choose output, or none",
+         "regulariser {} does not decay f at rate λ, as a network as a kernel machine requires; choose output, or none",
          to_string(r));
   }
   refuse(options.optimiser.momentum > 0, "with momentum; leave it out");
-  refuse(!options.optimiser.plain(), "but for plain steps; leave out optimiser and weight decay");
-  refuse(options.flow_time > 0, "along the steps of an adaptive flow; take small steps instead");
+  refuse(!options.optimiser.plain(), "with weight decay or an optimiser other than plain descent; leave them out");
+  refuse(options.flow_time > 0, "for an adaptive gradient flow; take small steps instead");
   refuse(options.centred, "for f − f₀; train f itself");
   refuse(options.linearised, "for a linearised network; train the network itself");
-  refuse(options.steps == 0, "without a step of training; take one");
+  refuse(options.steps == 0, "without training steps; take at least one");
 }
 
 NetAsMachine train_as_kernel_machine(const Network& network, const TrainData& data, const TrainOptions& options,

@@ -34,7 +34,8 @@ Matrix<double> steps_of(const Architecture& architecture, const Parameters<T>& p
       const double change = static_cast<double>(after.output()[j]) - static_cast<double>(before.output()[j]);
       result(i, j) = change / rate;
       if (!std::isfinite(result(i, j))) {
-        fail(Code::numerical, "a step of rate {} on sample {} overflows at point {}; take a smaller one", rate, i, j);
+        fail(Code::numerical, "a step of rate {} on sample {} overflows at point {}; choose a smaller rate", rate, i,
+             j);
       }
     }
     ticker.at(i + 1);
@@ -48,10 +49,10 @@ Matrix<double> step_kernel(const TrainedNetwork& network, bool start, const Samp
                            double rate, const Engine& engine, Progress* progress) {
   const Interruptible interruptible(progress);
   if (network.architecture.output.size() != 1) {
-    fail(Code::usage, "the network has {} outputs; changes by single steps are of networks with one",
+    fail(Code::usage, "the network has {} outputs; changes by single steps are defined for one output",
          network.architecture.output.size());
   }
-  if (network.linearised) fail(Code::usage, "steps of a linearised network are its kernel before training");
+  if (network.linearised) fail(Code::usage, "the step kernel of a linearised network is its tangent kernel; use that");
   if (!(rate > 0) || !std::isfinite(rate)) fail(Code::usage, "rate is {}; it must be positive and finite", rate);
   for (const SampleView* some : {&x, &points}) {
     if (some->shape.size() != network.shape.size()) {

@@ -15,7 +15,7 @@ class TangentPass {
               const PassOptions& options, const Engine& engine)
       : architecture_(architecture), parameters_(parameters), change_(change), options_(options), engine_(engine) {}
 
-  /// changes.values[0] is the change of what enters the chain; `resting`: it is 0.
+  /// changes.values[0] is the change of the chain's input; `resting`: it is 0.
   void chain(const std::vector<Stage>& stages, const Trace<T>& trace, Trace<T>& changes, bool resting) const {
     changes.values.resize(stages.size() + 1);
     changes.arms.resize(stages.size());
@@ -39,7 +39,7 @@ class TangentPass {
     std::size_t k;
     bool resting;  ///< change() is 0
 
-    /// The output does not change.
+    /// Sets the change of the output to 0.
     void rest() const {
       output().resize(input().count(), stage.out);
       output().clear();
@@ -50,7 +50,7 @@ class TangentPass {
     [[nodiscard]] std::size_t slot() const { return static_cast<std::size_t>(stage.slot); }
   };
 
-  /// multiplied(change): what the matrix multiplies, of the input or of its change.
+  /// multiplied(values): the input of the matrix, for the stage's input or its change.
   template <typename Multiplied>
   void weigh(const Step& step, const Multiplied& multiplied) const {
     const WeightSlot& slot = architecture_.slots[step.slot()];
@@ -59,7 +59,7 @@ class TangentPass {
     } else {
       step.rest();
     }
-    // Without the bias, which does not multiply what changes.
+    // Without bias, which does not contribute to the derivative.
     if (!step.resting) {
       add_product(slot, parameters_.slots[step.slot()], multiplied(step.change()), step.output(), engine_);
     }

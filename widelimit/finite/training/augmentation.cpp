@@ -11,10 +11,10 @@ namespace widelimit {
 
 namespace {
 
-/// Away from the streams of weights, batches and dropout.
+/// Disjoint from the streams of weights, batches and dropout.
 constexpr std::uint64_t augmentation_stream = (std::uint64_t{1} << 49) + 2;
 
-/// What is done with one image.
+/// The transformation of one image.
 struct Draw {
   bool flipped;
   Index down;

@@ -9,7 +9,7 @@ namespace widelimit {
 
 namespace {
 
-/// Streams of batches lie away from those of weights and splits.
+/// Stream of batches, disjoint from those of weights and splits.
 constexpr std::uint64_t batch_stream = std::uint64_t{1} << 48;
 
 }  // namespace

@@ -35,7 +35,7 @@ std::string dead_layer(const Architecture& architecture, const Parameters<T>& pa
   std::copy_n(x.data(), some.size(), some.data());
   if (equal_samples(some)) return "";
   const Trace<T> trace = forward(architecture, parameters, std::move(some), {}, engine);
-  // The values of the last layer are the outputs: where only they are constant, its own weights still learn.
+  // The values of the last stage are the outputs: if only they are constant, its own weights still have gradients.
   for (std::size_t k = 0; k + 1 < architecture.stages.size(); ++k) {
     const Tensor<T>& values = trace.values[k + 1];
     if (!equal_samples(values)) continue;

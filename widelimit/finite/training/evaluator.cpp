@@ -8,7 +8,8 @@ namespace widelimit {
 
 namespace {
 
-/// Whether all samples may stay in the memory of an engine: where they are there, or take a small part of what is free.
+/// Returns whether all samples can be kept in engine memory: if they already are, or take a small part of its free
+/// memory.
 template <std::floating_point T>
 bool stays_on(const LayerPasses<T>& layers, const Tensor<T>& x) {
   constexpr std::size_t part = 4;

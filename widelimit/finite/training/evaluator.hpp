@@ -31,7 +31,7 @@ class Evaluator {
   Evaluator(const Evaluator&) = delete;
   Evaluator& operator=(const Evaluator&) = delete;
 
-  /// Sets the samples: rows `rows` of `x`, or all if `rows` is empty.
+  /// Sets the samples: rows `rows` of `x`, or `count` rows from `first` on.
   void set_samples(const Tensor<T>& x, std::span<const Index> rows);
   void set_samples(const Tensor<T>& x, Index first, Index count);
 
@@ -52,7 +52,7 @@ class Evaluator {
   PassOptions pass_;
   Trace<T> trace_;
   Gradient<T> gradient_;
-  bool fresh_ = true;         ///< whether the trace of a linearised network is up to date with the samples
+  bool fresh_ = true;         ///< whether the trace of a linearised network must be recomputed for new samples
   Parameters<T> difference_;  ///< w − w₀
   Trace<T> changes_;
   Tensor<T> sum_;

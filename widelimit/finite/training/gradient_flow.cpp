@@ -10,11 +10,11 @@ namespace widelimit {
 
 namespace {
 
-constexpr double shortest_share = 1e-12;  ///< of the whole time: a flow that needs shorter steps goes nowhere
+constexpr double shortest_share = 1e-12;  ///< shortest step relative to the whole time
 constexpr double least_change = 0.2;
 constexpr double most_change = 4.0;
 
-/// Largest difference of outputs relative to 1 + the largest of them; infinite where they are no numbers.
+/// Returns the largest difference of outputs relative to 1 + the largest of them; infinite if any is not finite.
 double relative_change(const Matrix<double>& a, const std::vector<double>& b) {
   double difference = 0;
   double largest = 0;
@@ -63,9 +63,9 @@ void Trainer<T>::average_with_state() {
   mean_into<double>(aux_, aux_before_);
 }
 
-/// Heun's method: two steps of descent from w and the mean of their end with w, second order; the first of them alone,
-/// Euler's method, gives the error estimate, the difference of the outputs on the training samples. A step costs two
-/// gradients and, where it is taken back, a third.
+/// Heun's method of second order: two gradient steps from w, and the mean of their end and w. The difference of the
+/// outputs on the training samples to the first step alone (Euler's method) is the error estimate. A step costs two
+/// gradients, and a third if it is rejected.
 template <std::floating_point T>
 void Trainer<T>::flow() {
   evaluator_.set_samples(x_, 0, samples_);
@@ -83,7 +83,7 @@ void Trainer<T>::flow() {
     if (tries == options_.steps || size < shortest_share * options_.flow_time) {
       summary_.ending = TrainEnding::step_limit;
       summary_.message = fmt::format(
-          "the flow came to time {:.4g} of {:g} in {} steps; allow more steps or a larger "
+          "the flow reached time {:.4g} of {:g} in {} steps; allow more steps or a larger "
           "tolerance than {:g}",
           summary_.time, options_.flow_time, tries, options_.tolerance);
       record();

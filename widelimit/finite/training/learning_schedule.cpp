@@ -21,16 +21,16 @@ ScheduleKind parse_learning_schedule(std::string_view text) {
 
 void LearningSchedule::validate() const {
   if (!(warmup >= 0 && warmup < 1)) {
-    fail(Code::usage, "warm-up = {:g}: it is the share of the steps in which the rate rises, 0 or more and below 1",
-         warmup);
+    fail(Code::usage, "warm-up = {:g}: it must be a fraction of the steps, at least 0 and below 1", warmup);
   }
   if (!(drop > 0 && drop <= 1)) fail(Code::usage, "drop = {:g}: it must be above 0 and at most 1", drop);
   if (!(last >= 0 && last <= 1)) {
-    fail(Code::usage, "the last share of the rate = {:g}: it must lie between 0 and 1", last);
+    fail(Code::usage, "the final factor of the rate = {:g}: it must lie between 0 and 1", last);
   }
   for (std::size_t k = 0; k < milestones.size(); ++k) {
     if (!(milestones[k] > 0 && milestones[k] < 1) || (k > 0 && milestones[k] <= milestones[k - 1])) {
-      fail(Code::usage, "milestone {:g}: milestones are shares of all steps, rising, between 0 and 1", milestones[k]);
+      fail(Code::usage, "milestone {:g}: milestones must be ascending fractions of all steps, between 0 and 1",
+           milestones[k]);
     }
   }
 }

@@ -24,7 +24,9 @@ LogSum log_sum(std::span<const double> z) {
   return {top, std::log(sum)};
 }
 
-[[noreturn]] void refuse_softmax() { fail(Code::usage, "the softmax loss is of all outputs of a sample, not of one"); }
+[[noreturn]] void refuse_softmax() {
+  fail(Code::usage, "the softmax loss is defined for all outputs of a sample, not for one");
+}
 
 }  // namespace
 

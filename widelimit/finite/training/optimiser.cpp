@@ -31,10 +31,10 @@ void Optimiser::validate() const {
     fail(Code::usage, "weight decay = {:g}: it must be 0 or a positive number", weight_decay);
   }
   if (adaptive() && momentum > 0) {
-    fail(Code::usage, "{} has no momentum but its own, beta1; leave out momentum", to_string(kind));
+    fail(Code::usage, "{} uses beta1 instead of momentum; leave out momentum", to_string(kind));
   }
   if (kind == OptimiserKind::nesterov && momentum == 0) {
-    fail(Code::usage, "nesterov is plain descent without momentum; choose one, such as 0.9");
+    fail(Code::usage, "nesterov without momentum is plain gradient descent; choose a momentum, such as 0.9");
   }
 }
 

@@ -16,12 +16,12 @@ constexpr int power_steps = 8;
 constexpr double least_curvature = 1;
 constexpr double kinked_curvature = 10;
 
-/// Of the norm of the smallest layer: what the first step may move all weights by.
+/// Maximum distance of the first step, relative to the norm of the smallest layer.
 constexpr double longest_move = 0.2;
-/// Of what a layer gives at the start: what a step of Adam may move it by.
+/// Maximum change of a layer's output in a step of Adam, relative to its initial output.
 constexpr double adaptive_move = 0.5;
 
-/// The norm of a layer's weights at the start, of the trained layer where it is smallest.
+/// Returns the smallest initial norm of the weights of a trained layer.
 double smallest_layer(const Architecture& architecture) {
   double smallest = std::numeric_limits<double>::infinity();
   for (const WeightSlot& slot : architecture.slots) {
@@ -38,7 +38,7 @@ double norm(const Tensor<T>& v) {
   return std::sqrt(sum);
 }
 
-/// λ_max of (n/|B|)·Θ̂(B, B), the full batch included; nothing where it is no positive number.
+/// λ_max of (n/|B|)·Θ̂(B, B), also for the full batch; std::nullopt if it is not positive and finite.
 template <std::floating_point T>
 std::optional<double> largest_eigenvalue(const Architecture& architecture, const Parameters<T>& parameters,
                                          const Tensor<T>& x, const RateProblem& problem, const Engine& engine) {

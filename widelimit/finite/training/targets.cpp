@@ -11,7 +11,7 @@ namespace {
 
 Index place_of_largest(const double* row, Index count) { return std::max_element(row, row + count) - row; }
 
-/// Whether targets name classes: ±1 of one output, or one 1 in a row of equal smaller numbers.
+/// Returns whether targets represent classes: ±1 for one output, or rows with one 1 and equal smaller numbers.
 bool name_classes(MatrixView<const double> targets) {
   for (Index i = 0; i < targets.rows; ++i) {
     const double* row = targets.row(i);

@@ -22,7 +22,8 @@ void require(bool holds, std::string_view what, double value, std::string_view w
   if (!holds) fail(Code::usage, "{} = {:g}: it must be {}", what, value, wanted);
 }
 
-/// Values of all activations of one sample; `written`: with what the windows of convolutions see, both ways.
+/// Returns the number of activations of one sample; `written`: including the inputs of convolution windows, in both
+/// passes.
 Index activation_values(const std::vector<Stage>& stages, bool written) {
   Index values = 0;
   for (const Stage& stage : stages) {
@@ -35,11 +36,11 @@ Index activation_values(const std::vector<Stage>& stages, bool written) {
   return values;
 }
 
-/// Weights, those of the start, what else is as large as they are, and activations with their signals.
+/// Checks the memory for weights, initial weights, buffers of their size, and activations with their signals.
 void check_memory(const Architecture& architecture, Index samples, const TrainOptions& options, const Engine& engine) {
   const Index values = activation_values(architecture.stages, !works_on_host(engine));
   const double number = options.precision == Precision::f32 ? 4 : 8;
-  const int stored = options.optimiser.adaptive() ? 1 : 0;  // the gradient
+  const int stored = options.optimiser.adaptive() ? 1 : 0;  // stored gradient
   const double copies =
       2.0 + options.optimiser.moments() + stored + (options.flow_time > 0 ? 1 : 0) + (options.linearised ? 2 : 0);
   const Index batch = options.batch == 0 ? samples : options.batch;
@@ -84,12 +85,12 @@ void run_training(const TrainData& data, const TrainOptions& options, const Engi
   trainer.finish(trained);
 }
 
-/// Error{usage} where `from` does not go on as the training that is asked for.
+/// Throws Error{usage} if the requested training cannot continue `from`.
 void require_continues(const TrainedNetwork& from, const TrainedNetwork& asked, const TrainOptions& options) {
   const auto same = [&](bool equal, std::string_view what) {
     if (equal) return;
     fail(Code::usage, "the {} has another {}; choose the same",
-         from.state ? "training that is to go on" : "network that training is to begin with", what);
+         from.state ? "training to resume" : "network to start from", what);
   };
   same(from.network == asked.network, "network");
   same(from.shape == asked.shape, "shape of samples");
@@ -107,7 +108,7 @@ void require_continues(const TrainedNetwork& from, const TrainedNetwork& asked, 
            from.state->optimiser.moments() == options.optimiser.moments(),
        "optimiser");
   if (from.summary.steps > options.steps) {
-    fail(Code::usage, "the training has taken {} steps already, more than {}; ask for more steps in all",
+    fail(Code::usage, "the training has already taken {} steps, more than {}; choose a larger total number of steps",
          from.summary.steps, options.steps);
   }
 }
@@ -115,12 +116,12 @@ void require_continues(const TrainedNetwork& from, const TrainedNetwork& asked, 
 void require_initial(const Architecture& architecture, const AnyParameters& initial, Precision precision) {
   const bool single = std::holds_alternative<Parameters<float>>(initial);
   if (single != (precision == Precision::f32)) {
-    fail(Code::usage, "the weights to begin at have another precision; choose {}", single ? "f32" : "f64");
+    fail(Code::usage, "the initial weights have another precision; choose {}", single ? "f32" : "f64");
   }
   std::visit([&](const auto& weights) { require_match(architecture, weights); }, initial);
 }
 
-/// The same training, with its epochs counted in steps.
+/// Returns the options with epochs converted to steps.
 TrainOptions by_steps(TrainOptions options, Index samples) {
   options.steps = options.steps_on(samples);
   options.epochs = 0;
@@ -146,12 +147,11 @@ void TrainOptions::validate() const {
   for (std::size_t k = 0; k < record_at.size(); ++k) {
     const bool beyond = epochs == 0 && record_at[k] > steps;
     if (record_at[k] < 0 || beyond || (k > 0 && record_at[k] <= record_at[k - 1])) {
-      fail(Code::usage, "step {} cannot be recorded here; give rising steps from 0 to {}", record_at[k], steps);
+      fail(Code::usage, "step {} cannot be recorded here; give ascending steps from 0 to {}", record_at[k], steps);
     }
   }
   if (flow_time > 0 && !record_at.empty()) {
-    fail(Code::usage,
-         "a gradient flow takes steps of its own size; choose how many records to take, not at which steps");
+    fail(Code::usage, "a gradient flow has adaptive steps; choose the number of records, not their steps");
   }
   if (flow_time > 0 && (optimiser.momentum > 0 || batch > 0)) {
     fail(Code::usage, "a gradient flow has neither momentum nor batches; leave them out");
@@ -163,14 +163,14 @@ void TrainOptions::validate() const {
     fail(Code::usage, "a gradient flow has neither checkpoints nor augmentation; take steps for them");
   }
   if (augmentation.any() && (centred || regulariser == Regulariser::aux)) {
-    fail(Code::usage, "f − f₀ and auxiliary outputs belong to the samples as they are; leave out the augmentation");
+    fail(Code::usage, "f − f₀ and auxiliary outputs require the original samples; leave out the augmentation");
   }
-  if (initial == nullptr && initial_step != 0) fail(Code::usage, "step {} has no weights to begin at", initial_step);
+  if (initial == nullptr && initial_step != 0) fail(Code::usage, "initial step {} needs initial weights", initial_step);
   if (initial != nullptr && (initial_step < 0 || (epochs == 0 && initial_step > steps))) {
     fail(Code::usage, "initial step {}: choose 0 to {}", initial_step, steps);
   }
   if (initial != nullptr && (from != nullptr || checkpoint || centred || flow_time > 0)) {
-    fail(Code::usage, "a training from given weights has neither checkpoints, f − f₀ nor a flow; leave them out");
+    fail(Code::usage, "training from given weights has neither checkpoints, f − f₀ nor a flow; leave them out");
   }
   if (checkpoint_every < 0) fail(Code::usage, "a checkpoint every {} steps; choose 0 or more", checkpoint_every);
   if (regulariser == Regulariser::aux && optimiser.kind != OptimiserKind::sgd) {
@@ -196,7 +196,7 @@ RecordSchedule record_schedule(const TrainOptions& options, Index numbers) {
   RecordSchedule schedule(options.steps, options.record_at);
   const Index most = bounded_records(schedule.count(), numbers);
   if (schedule.count() > most) {
-    fail(Code::resource, "outputs at {} steps take more than records may hold; choose {} or fewer", schedule.count(),
+    fail(Code::resource, "outputs at {} steps exceed the memory limit of records; choose {} or fewer", schedule.count(),
          most);
   }
   return schedule;
@@ -235,7 +235,7 @@ TrainedNetwork train(const Network& network, const TrainData& data, const TrainO
   trained.linearised = options.linearised;
   trained.architecture = trained_architecture(network, data.x.shape, trained.widths, options.regulariser);
   if (options.flow_time > 0 && trained.architecture.dropouts > 0) {
-    fail(Code::usage, "a gradient flow of a network with dropout does not exist; leave out the dropout or the flow");
+    fail(Code::usage, "a gradient flow is not defined with dropout; leave out the dropout or the flow");
   }
   check_data(trained.architecture, data, options);
   if (!trained.architecture.trains()) {
@@ -243,7 +243,7 @@ TrainedNetwork train(const Network& network, const TrainData& data, const TrainO
          "no layer of the network is trained, so that there is nothing to train; write one without frozen");
   }
   if (options.augmentation.any() && trained.architecture.input.positions() == 1) {
-    fail(Code::usage, "augmentation flips and crops images, and the network reads vectors; leave it out");
+    fail(Code::usage, "augmentation flips and crops images, but the network reads vectors; leave it out");
   }
   if (options.from != nullptr) require_continues(*options.from, trained, options);
   if (options.initial != nullptr) require_initial(trained.architecture, *options.initial, options.precision);

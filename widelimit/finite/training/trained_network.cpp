@@ -11,9 +11,9 @@ namespace {
 
 constexpr std::array<std::string_view, 5> regulariser_names{"none", "output", "weights", "init", "aux"};
 constexpr std::array<std::string_view, 5> regulariser_words{
-    "nothing but the losses",
-    "size of the output layer, its scaled weights trained (decays f by λ)",
-    "size of the output layer, its unscaled weights trained (decays f by λ/m)",
+    "none, only the losses",
+    "norm of the output layer, its scaled weights trained (decays f at rate λ)",
+    "norm of the output layer, its unscaled weights trained (decays f at rate λ/m)",
     "distance of all weights to initialisation (its limit is the machine)",
     "an auxiliary output √λ·b at each sample, trained with the weights",
 };
@@ -46,12 +46,12 @@ Architecture trained_architecture(const Network& network, const Shape& input, co
   if (regulariser == Regulariser::output || regulariser == Regulariser::weights) {
     const auto& last = architecture.stages.back().layer.value;
     if (!std::holds_alternative<Dense>(last) && !std::holds_alternative<Conv>(last)) {
-      fail(Code::input, "the regulariser '{}' is of the output layer, and the network does not end with a dense layer",
+      fail(Code::input, "the regulariser '{}' requires a dense output layer, and the network does not end with one",
            to_string(regulariser));
     }
     if (!architecture.slots.back().trained) {
       fail(Code::input,
-           "the regulariser '{}' is of the output layer, which is frozen: its size is a constant; choose the "
+           "the regulariser '{}' applies to the output layer, which is frozen: its norm is constant; choose the "
            "regulariser 'init', 'aux' or 'none'",
            to_string(regulariser));
     }

@@ -14,7 +14,7 @@ namespace widelimit {
 
 namespace {
 
-/// Samples evaluated at a time where the step does not need them together.
+/// Samples per batch of an evaluation outside the step.
 constexpr Index onlooker_samples = 512;
 double pull_of(Regulariser regulariser, double lambda, const WeightSlot& slot, bool last) {
   switch (regulariser) {
@@ -103,7 +103,7 @@ double Trainer<T>::loss_of(const Matrix<double>& outputs, MatrixView<const doubl
   return sum;
 }
 
-/// z and l' of the batch, with n/|B| times their losses.
+/// Computes z and l' of the batch, and n/|B| times its loss.
 template <std::floating_point T>
 void Trainer<T>::look(std::span<const Index> batch, const std::optional<DropoutDraw>& dropout) {
   const Tensor<T>& f = evaluator_.outputs(w_, dropout);
@@ -198,7 +198,7 @@ double Trainer<T>::penalty() const {
 
 template <std::floating_point T>
 void Trainer<T>::record() {
-  // A full batch without masks, unchanged, has just been looked at.
+  // The outputs of a full batch without masks and augmentation are already available.
   const bool seen = look_.outputs.rows() == samples_ && architecture_.dropouts == 0 && !options_.augmentation.any();
   Matrix<double> fresh;
   if (!seen) fresh = evaluate(x_, base_);
@@ -285,7 +285,7 @@ void Trainer<T>::finish(TrainedNetwork& trained) {
                                   [&](const Weights<T>& slot) { return finite(slot.w) && finite(slot.b); });
   if (!usable) {
     w_ = start_;
-    summary_.message += "; the weights are those of the start";
+    summary_.message += "; the weights are reset to the initial ones";
   }
   if (options_.checkpoint && options_.flow_time == 0 && summary_.finished()) checkpoint(trained);
   w_.bring_home();

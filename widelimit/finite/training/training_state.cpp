@@ -2,7 +2,7 @@
 #include "widelimit/base/error.hpp"
 #include "widelimit/finite/training/trainer.hpp"
 
-/// How a training stops and goes on: checkpoints, and what a training leaves in the end.
+/// Suspension and resumption of a training: checkpoints, and the final result.
 namespace widelimit {
 
 template <std::floating_point T>
@@ -14,7 +14,7 @@ std::uint64_t Trainer<T>::samples_checksum() const {
   return sum;
 }
 
-/// Weights are lent, not copied: take_back() undoes it.
+/// Weights are moved, not copied; take_back() moves them back.
 template <std::floating_point T>
 void Trainer<T>::hand_over(TrainedNetwork& trained, bool with_state) {
   trained.parameters = std::move(w_);
@@ -64,10 +64,9 @@ void Trainer<T>::resume(const TrainedNetwork& from) {
   if (!from.state) return;
   const TrainState& state = *from.state;
   if (state.samples != samples_checksum()) {
-    fail(
-        Code::input,
-        "the samples or targets are not those of the training that is to go on; give it the same ones, or begin with a "
-        "network that was saved when its training had ended");
+    fail(Code::input,
+         "the samples or targets differ from those of the training to resume; give the same ones, or start from a "
+         "network saved after its training ended");
   }
   velocity_ = std::get<Parameters<T>>(state.velocity);
   squares_ = std::get<Parameters<T>>(state.squares);

@@ -7,19 +7,19 @@
 #include <limits>
 #include <numeric>
 
-/// How a training ends: divergence, dead networks, and the learning rate that avoids them.   [docs/theory/finite.md]
+/// Termination of a training: divergence, dead networks, and advice on the learning rate.    [docs/theory/finite.md]
 namespace widelimit {
 
 namespace {
 
-/// A loss that grew by this much is on its way to infinity.
+/// A loss that grew by this factor counts as diverging.
 constexpr double hopeless = 1e6;
-/// An objective that ends above its start by this much was not lowered: the training diverged, if slowly.
+/// A final objective above the initial one by this factor counts as (slow) divergence.
 constexpr double raised = 2;
-/// What is left of an objective of 0 by rounding, for each sample.
+/// Rounding residue of an objective of 0, per sample.
 constexpr double negligible = 1e-6;
 
-/// Whether f is linear in the weights that are trained: a single layer, or the output layer above frozen ones.
+/// Returns whether f is linear in the trained weights: a single layer, or an output layer above frozen ones.
 bool linear_in_weights(const Architecture& architecture) {
   const auto& slots = architecture.slots;
   if (slots.size() == 1) return true;
@@ -43,7 +43,7 @@ double first_slope(const Loss& loss, MatrixView<const double> targets) {
 
 }  // namespace
 
-/// An auxiliary output of each sample adds λ to the kernel.
+/// The auxiliary outputs add λ to the kernel.
 template <std::floating_point T>
 RateProblem Trainer<T>::rate_problem() const {
   const bool linear = options_.linearised || linear_in_weights(architecture_);
@@ -62,7 +62,7 @@ double Trainer<T>::own_rate() const {
   return default_rate(architecture_, options_.linearised ? start_ : w_, x_, rate_problem(), engine_);
 }
 
-/// Of steps whose size is that of the gradient the tangent kernel knows the largest rate.
+/// For steps proportional to the gradient, the tangent kernel gives the largest stable rate.
 template <std::floating_point T>
 std::string Trainer<T>::rate_advice() const {
   if (options_.optimiser.adaptive()) return "a smaller learning rate";
@@ -80,10 +80,10 @@ bool Trainer<T>::diverged() {
   if (look_.loss <= hopeless * (first_loss_ + static_cast<double>(samples_))) return false;
   summary_.ending = TrainEnding::diverged;
   if (at_start()) {
-    summary_.message = "the loss of the untrained network is no number; scale the samples down";
+    summary_.message = "the loss of the untrained network is not finite; scale the samples down";
     return true;
   }
-  const std::string now = std::isfinite(look_.loss) ? fmt::format("{:.3g}", look_.loss) : "beyond all numbers";
+  const std::string now = std::isfinite(look_.loss) ? fmt::format("{:.3g}", look_.loss) : "a non-finite value";
   summary_.message = fmt::format("the loss rose from {:.3g} to {} in {} steps of size {:.3g}; choose {}", first_loss_,
                                  now, summary_.steps, summary_.rate, rate_advice());
   return true;
@@ -112,7 +112,7 @@ bool Trainer<T>::targets_differ() const {
   return false;
 }
 
-/// Weights that are pulled to their start, or that have momentum or decay, may yet leave a dead state.
+/// A pull to the initial weights, momentum or weight decay can still leave a dead state.
 template <std::floating_point T>
 bool Trainer<T>::died(bool last) {
   if (at_start() || record_.loss.back() <= 0 || !constant_) return false;
@@ -125,13 +125,13 @@ bool Trainer<T>::died(bool last) {
   const bool at_start = !dead_layer(architecture_, start_, x_, engine_).empty();
   summary_.message =
       fmt::format("{} {}, so that outputs are constant and no gradient is left; choose {}", layer,
-                  at_start ? std::string("from the start on") : fmt::format("after {} steps", summary_.steps),
+                  at_start ? std::string("at initialisation") : fmt::format("after {} steps", summary_.steps),
                   at_start ? "a greater width, another seed or activation, or scale the samples"
                            : rate_advice() + ", a greater width or another activation");
   return true;
 }
 
-/// Of a training that came to its end: whether it lowered what it was to lower.
+/// Checks at the end of a training whether it decreased its objective.
 template <std::floating_point T>
 void Trainer<T>::judge_end() {
   if (record_.objective.empty() || at_start() || died(true)) return;

@@ -11,34 +11,34 @@ namespace widelimit {
 
 namespace {
 
-/// A tile of W with its anchor stays in the second-level cache between the passes over it.
+/// A tile of W with its anchor stays in the L2 cache between the passes over it.
 constexpr Index tile_rows = 256;
 constexpr Index tile_cols = 1024;
-/// Fewer multiply-adds cost less than the start of a team.
+/// Products with fewer multiply-adds run on one thread.
 constexpr double team_work = 1 << 24;
-/// A matrix of few tiles and a product of many rows is cut along the rows instead.
+/// A matrix with few tiles and a product with many rows is split along the rows instead.
 constexpr Index few_tiles = 8;
 constexpr Index many_rows = 8192;
 constexpr Index row_pieces = 16;
 
-/// Consecutive weights with what belongs to them.
+/// Consecutive weights with their anchor, moments and gradient.
 template <std::floating_point T>
 struct Numbers {
   T* w = nullptr;
   const T* anchor = nullptr;
   T* velocity = nullptr;
   T* squares = nullptr;
-  T* gradient = nullptr;  ///< room for it, where a step is not linear in it
+  T* gradient = nullptr;  ///< gradient buffer, for steps that are not linear in the gradient
 
   [[nodiscard]] Numbers from(Index first) const {
     const auto moved = [first](auto* values) { return values == nullptr ? nullptr : values + first; };
     return {moved(w), moved(anchor), moved(velocity), moved(squares), moved(gradient)};
   }
-  /// Where a multiple of the gradient of the losses is added between begin() and end().
+  /// Returns where a multiple of the gradient of the losses is accumulated between begin() and end().
   [[nodiscard]] T* sum() const { return gradient != nullptr ? gradient : (velocity != nullptr ? velocity : w); }
 };
 
-/// The part of a step that goes weight by weight.
+/// The elementwise part of a step.
 template <std::floating_point T>
 class Move {
  public:
@@ -64,7 +64,7 @@ class Move {
 
   [[nodiscard]] bool adaptive() const { return adaptive_; }
   [[nodiscard]] bool penalised() const { return pull_ != 0 || decay_ != 0; }
-  /// What begin() and end() do, for an engine with memory of its own.
+  /// Returns the constants of begin() and end() for an engine with separate memory.
   [[nodiscard]] WeightMove<T> constants() const {
     return {.adaptive = adaptive_,
             .nesterov = nesterov_,
@@ -80,10 +80,10 @@ class Move {
             .size = size_,
             .root = root_};
   }
-  /// What the gradient of the losses is multiplied by on its way into the sum.
+  /// Factor of the gradient of the losses in the sum.
   [[nodiscard]] double factor() const { return adaptive_ ? 1.0 : -rate_; }
 
-  /// Leaves in the sum what is there before the gradient of the losses: of penalties, and of steps before.
+  /// Initialises the sum with the penalties and the decayed velocity.
   void begin(const Numbers<T>& n, Index count) const {
     const auto pulled = static_cast<T>(factor() * pull_);
     const auto decayed = static_cast<T>(factor() * decay_);
@@ -103,8 +103,8 @@ class Move {
     }
   }
 
-  /// Moves the weights by the sum. Nesterov's μv' − ηg is (1 + μ)v' − μv with v' the new velocity and v the old one,
-  /// whose part begin() took.
+  /// Updates the weights by the sum. Nesterov's μv' − ηg equals (1 + μ)v' − μv with v' the new velocity and v the old
+  /// one, whose part begin() subtracts.
   void end(const Numbers<T>& n, Index count) const {
     if (adaptive_) {
       for (Index j = 0; j < count; ++j) {
@@ -125,9 +125,9 @@ class Move {
   bool nesterov_;
   bool decoupled_;
   double pull_;
-  double decay_;  ///< within the gradient
+  double decay_;  ///< coupled weight decay, part of the gradient
   T kept_;
-  T left_;  ///< of a weight, beside the gradient
+  T left_;  ///< factor of the weights by decoupled weight decay
   T beta1_;
   T beta2_;
   T fresh1_;
@@ -137,7 +137,7 @@ class Move {
   T root_ = 0;
 };
 
-/// Matrix or bias of a slot: `part` of its weights and of what goes with them.
+/// Returns matrix or bias of a slot: `part` of its weights, anchor and moments.
 template <std::floating_point T>
 Numbers<T> numbers(const SlotStep<T>& step, Weights<T>& weights, Values<T> Weights<T>::*part, T* gradient) {
   return {.w = (weights.*part).data(),
@@ -167,7 +167,7 @@ void step_tile(const WeightSlot& slot, const GradientFactors<T>& g, const Move<T
   for (Index r = 0; r < rows; ++r) move.end(at(r), cols);
 }
 
-/// The sum over rows as a fixed number of sums, so that a team can make them.
+/// Splits the sum over rows into a fixed number of partial sums, computed in parallel.
 template <std::floating_point T>
 void step_in_pieces(const WeightSlot& slot, const GradientFactors<T>& g, const Move<T>& move, const Numbers<T>& all,
                     T* sums, const Engine& engine) {
@@ -189,7 +189,7 @@ void step_in_pieces(const WeightSlot& slot, const GradientFactors<T>& g, const M
   move.end(all, size);
 }
 
-/// W of a convolution whose windows are not written out.
+/// Updates W of a convolution without gathered windows.
 template <std::floating_point T>
 void step_filter(const WeightSlot& slot, const GradientFactors<T>& g, const Move<T>& move, const Numbers<T>& all,
                  T* sums, const Engine& engine) {
@@ -214,14 +214,14 @@ void step_bias(const WeightSlot& slot, const GradientFactors<T>& g, const Move<T
   move.end(all, slot.fan_out);
 }
 
-/// Whether the sum over rows is cut rather than W.
+/// Returns whether the sum over rows is split rather than W.
 template <std::floating_point T>
 bool in_pieces(const WeightSlot& slot, const GradientFactors<T>& g) {
   const Index tiles = (slot.fan_in + tile_rows - 1) / tile_rows * ((slot.fan_out + tile_cols - 1) / tile_cols);
   return tiles < few_tiles && g.a->rows() >= many_rows;
 }
 
-/// W of an engine that works in host memory: its threads take tiles of W.
+/// Updates W on an engine that works in host memory: its threads process tiles of W.
 template <std::floating_point T>
 void step_in_tiles(const WeightSlot& slot, const GradientFactors<T>& g, const Move<T>& move, const Numbers<T>& all,
                    const Engine& engine) {
@@ -244,7 +244,7 @@ void step_in_tiles(const WeightSlot& slot, const GradientFactors<T>& g, const Mo
   }
 }
 
-/// A slot in the memory of an engine. add(sum): the gradient of the losses, times move.factor(), onto the sum.
+/// Updates matrix or bias of a slot in engine memory. add(sum) adds move.factor() times the gradient of the losses.
 template <std::floating_point T, typename Add>
 void step_part_on(const typename Values<T>::Side& layers, const SlotStep<T>& step, const Move<T>& move,
                   Values<T>& scratch, Weights<T>& weights, Values<T> Weights<T>::*part, const Add& add) {
