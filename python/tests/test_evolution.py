@@ -68,5 +68,5 @@ def test_what_it_refuses(digits):
         wl.evolution("fc:1", x, y, steps=1, epochs=1)
     with pytest.raises(Exception, match="full batches"):
         wl.evolution("fc:1", x, y, steps=1, barriers=True, loss="softmax")
-    with pytest.raises(Exception, match="rising steps"):
+    with pytest.raises(Exception, match="ascending steps"):
         wl.evolution("fc:1", x, y, steps=5, at=[9], loss="softmax")

@@ -14,7 +14,7 @@ namespace {
 
 constexpr Index most_points = 1001;
 
-/// α·w₁ + (1−α)·w₂.
+/// Returns α·w₁ + (1−α)·w₂.
 template <std::floating_point T>
 Parameters<T> between(const Parameters<T>& first, const Parameters<T>& second, double alpha) {
   Parameters<T> result = first;
@@ -30,7 +30,7 @@ Parameters<T> between(const Parameters<T>& first, const Parameters<T>& second, d
   return result;
 }
 
-/// A network at other weights.
+/// Returns a copy of the network with other weights.
 TrainedNetwork at_weights(const TrainedNetwork& network, AnyParameters weights) {
   TrainedNetwork other = network;
   other.parameters = std::move(weights);
@@ -50,7 +50,7 @@ void finish(BarrierCurve& curve) {
 
 void BarrierOptions::validate() const {
   if (points < 3 || points > most_points) {
-    fail(Code::usage, "{} points between two networks; choose 3 to {}", points, most_points);
+    fail(Code::usage, "the number of points between two networks is {}; choose 3 to {}", points, most_points);
   }
 }
 
@@ -69,7 +69,7 @@ ErrorBarrier error_barrier(const TrainedNetwork& first, const TrainedNetwork& se
   options.validate();
   if (!(first.network == second.network) || !(first.widths == second.widths) ||
       first.precision() != second.precision()) {
-    fail(Code::usage, "there is no line between the weights of different networks");
+    fail(Code::usage, "an error barrier needs two networks of the same architecture, widths and precision");
   }
   const bool tested = data.test && data.test_y.rows > 0;
   ErrorBarrier result;
@@ -98,14 +98,16 @@ ErrorBarrier error_barrier(const TrainedNetwork& first, const TrainedNetwork& se
 void require_children(const TrainOptions& options, Index samples) {
   const bool full = options.batch == 0 || options.batch >= samples;
   if (full && !options.augmentation.any()) {
-    fail(Code::usage, "children with full batches are all the same; choose a batch size, or augmentation");
+    fail(Code::usage, "children with full batches are identical; choose a batch size, or augmentation");
   }
   if (options.lambda > 0 && options.regulariser == Regulariser::init) {
-    fail(Code::usage, "children begin at a checkpoint, and the regulariser pulls to the first start; choose another");
+    fail(Code::usage,
+         "children start at a checkpoint, but the regulariser uses the initial weights of the training; choose another "
+         "one");
   }
-  if (options.centred) fail(Code::usage, "children of f − f₀ would have another f₀; train f itself");
+  if (options.centred) fail(Code::usage, "children of f − f₀ would have a different f₀; train f itself");
   if (options.regulariser == Regulariser::aux) {
-    fail(Code::usage, "auxiliary outputs belong to one training; choose another regulariser for children");
+    fail(Code::usage, "auxiliary outputs cannot be passed to children; choose another regulariser");
   }
 }
 

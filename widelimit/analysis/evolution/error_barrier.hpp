@@ -7,22 +7,23 @@
 namespace widelimit {
 
 struct BarrierOptions {
-  Index points = 11;  ///< values of α from 0 to 1
+  Index points = 11;  ///< number of values of α from 0 to 1
 
-  /// Error{usage} names what is wrong.
+  /// Throws Error{usage} if an option is invalid.
   void validate() const;
 };
 
-/// Errors on the way between two sets of weights w₁ and w₂ (NT-L; Frankle et al. 2020):
+/// Errors on the line segment between two sets of weights w₁ and w₂, and the error barrier (NT-L; Frankle et al. 2020):
 ///   max_α [Err(αw₁ + (1−α)w₂) − αErr(w₁) − (1−α)Err(w₂)].
-/// Err is the error rate where targets are classes, else the mean of the losses.
+/// Err is the error rate for classification and the mean loss otherwise.
 struct BarrierCurve {
-  std::vector<double> alphas;  ///< share of the first child
+  std::vector<double> alphas;  ///< weight α of the first child
   std::vector<double> errors;
-  double barrier = 0;  ///< 0 at least, since the ends are on the way
+  double barrier = 0;  ///< at least 0, since the ends are included
 };
 
-/// Two children that a training has from step `step` on: the same weights and remaining steps, other batches.
+/// Error barrier between two children of a training: trainings that continue from the same weights at step `step` for
+/// the remaining steps with different batches.
 struct ErrorBarrier {
   Index step = 0;
   BarrierCurve train;
@@ -30,22 +31,22 @@ struct ErrorBarrier {
   double apart = 0;  ///< ‖w₁ − w₂‖
 };
 
-/// Error rate, or mean loss where targets are no classes.
+/// Returns the error rate, or the mean loss if targets are not classes.
 [[nodiscard]] double prediction_error(MatrixView<const double> outputs, MatrixView<const double> targets,
                                       const Loss& loss);
 
-/// Errors along αw₁ + (1−α)w₂, on training and test samples. Error{usage} where the networks differ.
+/// Computes errors along αw₁ + (1−α)w₂ on training and test samples. Throws Error{usage} if the networks differ.
 [[nodiscard]] ErrorBarrier error_barrier(const TrainedNetwork& first, const TrainedNetwork& second,
                                          const TrainData& data, const Loss& loss, const BarrierOptions& options,
                                          const Engine& engine = all_processors(), Progress* progress = nullptr);
 
-/// Error{usage} where a training has no children: full batches without augmentation, which make all alike; a
-/// regulariser that pulls to the first start; auxiliary outputs.
+/// Throws Error{usage} if a training cannot have children: full batches without augmentation, which make all children
+/// equal; a regulariser towards the initial weights; a centred network; auxiliary outputs.
 void require_children(const TrainOptions& options, Index samples);
 
-/// Children of the training `options` at step `step` with the weights `weights`, one for each seed, which draw their
-/// batches, dropout and augmentation. The optimiser begins at rest. Error{usage} as above; linearised networks are all
-/// the same by intent.
+/// Trains one child per seed, from step `step` with the weights `weights`; the seed determines batches, dropout and
+/// augmentation. The optimiser state starts at zero. Throws Error{usage} as above, except for linearised networks,
+/// whose children can be equal.
 [[nodiscard]] std::vector<TrainedNetwork> spawn_children(const Network& network, const TrainData& data,
                                                          const TrainOptions& options, const AnyParameters& weights,
                                                          Index step, std::span<const std::uint64_t> seeds,

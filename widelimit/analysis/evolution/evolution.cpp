@@ -19,7 +19,7 @@ namespace widelimit {
 
 namespace {
 
-/// Power method: steps at most, and the relative change that ends it.
+/// Power method: maximum number of iterations and relative tolerance.
 constexpr int most_power_steps = 100;
 constexpr double power_tolerance = 1e-3;
 
@@ -30,7 +30,8 @@ double norm(const Tensor<T>& v) {
   return std::sqrt(sum);
 }
 
-/// λ_max of Θ̂ over all outputs of the samples, from below, by the power method; nothing where there is no gradient.
+/// Returns a lower estimate of λ_max of Θ̂ over all outputs of the samples by the power method; std::nullopt if all
+/// gradients vanish.
 template <std::floating_point T>
 std::optional<double> largest_eigenvalue(const Architecture& architecture, const Parameters<T>& w, const Tensor<T>& x,
                                          const Engine& engine, Progress* progress) {
@@ -50,13 +51,13 @@ std::optional<double> largest_eigenvalue(const Architecture& architecture, const
   return found > 0 && std::isfinite(found) ? std::optional(found) : std::nullopt;
 }
 
-/// What a checkpoint is compared with: the start, and the checkpoint before.
+/// Gates of the first and of the previous checkpoint.
 struct Gates {
   std::vector<bool> start;
   std::vector<bool> last;
 };
 
-/// Looks at a training at its checkpoints.
+/// Observer that evaluates a training at its checkpoints.
 class Watcher {
  public:
   Watcher(const TrainData& data, const Probe& probe, const EvolutionOptions& options, const Engine& engine,
@@ -125,11 +126,11 @@ class Watcher {
     return std::find(options_.branch_at.begin(), options_.branch_at.end(), step) != options_.branch_at.end();
   }
 
-  /// Everything that is a function of the kernels.
+  /// Sets all measurements that depend only on the kernels.
   void tell_kernel(const std::vector<Matrix<double>>& kernels, Checkpoint& point) const {
     point.kernel_norm = kernel_norm(kernels);
     if (!(point.kernel_norm > 0)) {
-      fail(Code::numerical, "the tangent kernel of the probe samples vanishes at step {}: no gradient depends on them",
+      fail(Code::numerical, "the tangent kernel of the probe samples is 0 at step {}: all gradients vanish",
            point.step);
     }
     if (!result_.kernels.empty()) {
@@ -149,14 +150,14 @@ class Watcher {
       try {
         point.elasticity = local_elasticity(mean.view(), probe_.classes).ratio;
       } catch (const Error&) {
-        // Similarities whose means cancel have no ratio, and neither has a sample without gradient.
+        // The ratio is undefined if the means cancel or a sample has no gradient.
         point.elasticity.reset();
       }
     }
     point.alignment = alignment(AnyMatrix(std::move(mean)), targets_);
   }
 
-  /// The probe set stands for all n samples: λ_max of a kernel grows with their number.
+  /// Extrapolates from the probe set: λ_max of a kernel is proportional to the number of samples.
   template <std::floating_point T>
   void tell_sharpness(const Architecture& architecture, const Parameters<T>& w, const Tensor<T>& x, double rate,
                       Checkpoint& point) const {
@@ -179,7 +180,7 @@ class Watcher {
   Matrix<double> targets_;
   AnyParameters start_;
   Gates gates_;
-  std::map<Index, AnyParameters> weights_;  ///< of checkpoints with branches
+  std::map<Index, AnyParameters> weights_;  ///< weights of checkpoints with branches
 };
 
 void fill_record(const TrainingRecord& record, std::vector<Checkpoint>& checkpoints) {
@@ -207,13 +208,13 @@ Matrix<double> distance_matrix(const std::vector<std::vector<Matrix<double>>>& k
 
 void check_probe(const TrainData& data, const Probe& probe) {
   const Index n = probe.x.count();
-  if (n < 2) fail(Code::input, "a probe set of {} samples; a kernel needs two at least", n);
+  if (n < 2) fail(Code::input, "the probe set has {} samples; it needs at least two", n);
   if (probe.x.shape.size() != data.x.shape.size()) {
-    fail(Code::input, "probe samples of shape {}; the network is trained on {}", to_string(probe.x.shape),
+    fail(Code::input, "probe samples have shape {}, but training samples have {}", to_string(probe.x.shape),
          to_string(data.x.shape));
   }
   if (probe.y.rows != n || probe.y.cols != data.y.cols) {
-    fail(Code::input, "{} probe samples have {} rows of {} targets; give one of {} for each", n, probe.y.rows,
+    fail(Code::input, "{} probe samples have {} rows of {} targets; each sample needs one row of {}", n, probe.y.rows,
          probe.y.cols, data.y.cols);
   }
   if (!probe.classes.empty() && std::ssize(probe.classes) != n) {
@@ -221,7 +222,7 @@ void check_probe(const TrainData& data, const Probe& probe) {
   }
 }
 
-/// Tangent models and children of the checkpoints that have branches.
+/// Computes tangent models and children of the checkpoints that have branches.
 void grow_branches(const Network& network, const TrainData& data, const EvolutionOptions& options,
                    const std::map<Index, AnyParameters>& weights, const Engine& engine, Evolution& result) {
   TrainOptions branch = options.train;
@@ -253,8 +254,8 @@ void grow_branches(const Network& network, const TrainData& data, const Evolutio
       const auto children = spawn_children(network, data, branch, at, step, seeds, engine);
       if (!children[0].summary.finished() || !children[1].summary.finished()) {
         result.remarks.push_back(
-            fmt::format("a child of step {} did not finish its training, so that there is no "
-                        "error barrier",
+            fmt::format("a child of step {} did not finish its training; its "
+                        "error barrier is missing",
                         step));
         continue;
       }
@@ -272,15 +273,15 @@ void add_remarks(const EvolutionOptions& options, const Evolution& result, std::
   if (error > 0) {
     remarks.push_back(
         fmt::format("kernels are sketched by {} random directions, with a relative standard error of {:.2g}; distances "
-                    "below {:.1g} may be its noise",
+                    "below {:.1g} may be noise",
                     options.kernel.projections, error, error * error));
   }
   if (options.tangent && options.train.loss.kind != LossKind::squared) {
-    remarks.push_back(fmt::format("tangent training is on the squared loss of the targets, the training on the {} loss",
+    remarks.push_back(fmt::format("tangent training uses the squared loss, but the training uses the {} loss",
                                   to_string(options.train.loss.kind)));
   }
   if (options.train.optimiser.momentum > 0) {
-    remarks.emplace_back("the limit 2 of the sharpness is that of descent without momentum");
+    remarks.emplace_back("the stability limit 2 of the sharpness applies to descent without momentum");
   }
 }
 

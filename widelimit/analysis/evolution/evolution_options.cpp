@@ -15,22 +15,25 @@ constexpr Index most_checkpoints = 10'000;
 void EvolutionOptions::validate() const {
   train.validate();
   if (train.linearised) fail(Code::usage, "the kernel of a linearised network does not change in training");
-  if (train.flow_time > 0) fail(Code::usage, "checkpoints are steps, and a gradient flow has its own; train by steps");
+  if (train.flow_time > 0) fail(Code::usage, "checkpoints require training in steps, not gradient flow");
   if (train.from != nullptr || train.initial != nullptr) {
-    fail(Code::usage, "an evolution begins at the start of a training; leave out the training to go on with");
+    fail(Code::usage, "an evolution starts with a new training; omit the earlier training");
   }
-  if (!train.look) fail(Code::usage, "an evolution looks at all samples at its checkpoints");
+  if (!train.look)
+    fail(Code::usage,
+         "an evolution evaluates all samples at its checkpoints; it requires the evaluation of losses on all samples");
   if (checkpoints < 2 || checkpoints > most_checkpoints) {
-    fail(Code::usage, "{} checkpoints; choose 2 to {}", checkpoints, most_checkpoints);
+    fail(Code::usage, "the number of checkpoints is {}; choose 2 to {}", checkpoints, most_checkpoints);
   }
   if (!at.empty() && !at_epochs.empty()) fail(Code::usage, "checkpoints are given in steps or in epochs, not in both");
   if (kernel.projections < 0 || kernel.projections == 1) {
-    fail(Code::usage, "{} random directions; choose 0 for exact kernels, or at least 2", kernel.projections);
+    fail(Code::usage, "the number of random directions is {}; choose 0 for exact kernels, or at least 2",
+         kernel.projections);
   }
   if (tangent) tangent->validate();
   if (barrier) barrier->validate();
   if (!branch_at.empty() && !tangent && !barrier) {
-    fail(Code::usage, "checkpoints to branch at without branches; ask for tangent training or error barriers");
+    fail(Code::usage, "branch checkpoints need tangent training or error barriers; request one of them");
   }
 }
 
@@ -43,7 +46,7 @@ std::vector<Index> EvolutionOptions::steps(Index samples) const {
   std::vector<Index> result = at;
   const auto in_epoch = static_cast<double>(steps_in_epoch(samples));
   for (const double epoch : at_epochs) {
-    if (!std::isfinite(epoch)) fail(Code::usage, "epoch {} is no time of a training", epoch);
+    if (!std::isfinite(epoch)) fail(Code::usage, "epoch {} is not finite", epoch);
     result.push_back(static_cast<Index>(std::llround(epoch * in_epoch)));
   }
   if (result.empty()) {
@@ -54,7 +57,7 @@ std::vector<Index> EvolutionOptions::steps(Index samples) const {
   }
   for (std::size_t k = 0; k < result.size(); ++k) {
     if (result[k] < 0 || result[k] > total || (k > 0 && result[k] < result[k - 1])) {
-      fail(Code::usage, "no checkpoint can be at step {}; give rising steps from 0 to {}", result[k], total);
+      fail(Code::usage, "checkpoint step {} is invalid; give ascending steps from 0 to {}", result[k], total);
     }
   }
   result.insert(result.begin(), 0);
@@ -62,7 +65,7 @@ std::vector<Index> EvolutionOptions::steps(Index samples) const {
   result.erase(std::unique(result.begin(), result.end()), result.end());
   for (const Index step : branch_at) {
     if (!std::binary_search(result.begin(), result.end(), step)) {
-      fail(Code::usage, "step {} is no checkpoint, so that nothing can branch there; make it one", step);
+      fail(Code::usage, "branch step {} is not a checkpoint; add it to the checkpoints", step);
     }
   }
   return result;

@@ -20,7 +20,7 @@ double largest_entry(std::span<const Matrix<double>> k) {
   return largest;
 }
 
-/// ⟨K, L⟩ of kernels whose largest entries are divided out, so that squares neither overflow nor vanish.
+/// Returns ⟨K, L⟩ of kernels divided by their largest entries, so that squares neither overflow nor underflow.
 double product(std::span<const Matrix<double>> k, double k_scale, std::span<const Matrix<double>> l, double l_scale) {
   double sum = 0;
   for (std::size_t o = 0; o < k.size(); ++o) {
@@ -38,10 +38,10 @@ double kernel_distance(std::span<const Matrix<double>> k, std::span<const Matrix
   for (std::size_t o = 0; fits && o < k.size(); ++o) {
     fits = k[o].rows() == l[o].rows() && k[o].cols() == l[o].cols();
   }
-  if (!fits) fail(Code::usage, "kernels of different samples or outputs have no distance");
+  if (!fits) fail(Code::usage, "kernel distance needs kernels of the same samples and outputs");
   const double k_scale = largest_entry(k);
   const double l_scale = largest_entry(l);
-  if (k_scale == 0 || l_scale == 0) fail(Code::numerical, "a kernel that vanishes has no distance to another");
+  if (k_scale == 0 || l_scale == 0) fail(Code::numerical, "kernel distance is undefined for a zero kernel");
   const double both = product(k, k_scale, l, l_scale);
   const double norms = std::sqrt(product(k, k_scale, k, k_scale)) * std::sqrt(product(l, l_scale, l, l_scale));
   return std::clamp(1 - both / norms, 0.0, 2.0);
@@ -65,7 +65,7 @@ Matrix<double> mean_kernel(std::span<const Matrix<double>> k) {
 
 ClassMeans class_means(MatrixView<const double> k, std::span<const Index> labels) {
   if (k.rows != k.cols || k.rows != std::ssize(labels)) {
-    fail(Code::input, "a kernel of {} by {} with {} labels", k.rows, k.cols, labels.size());
+    fail(Code::input, "a kernel of {} by {} does not match {} labels", k.rows, k.cols, labels.size());
   }
   ClassMeans sums;
   double same = 0;
@@ -78,10 +78,10 @@ ClassMeans class_means(MatrixView<const double> k, std::span<const Index> labels
     }
     sums.diagonal += k(i, i);
   }
-  if (different == 0) fail(Code::input, "all samples are of one class; class structure needs two");
+  if (different == 0) fail(Code::input, "all samples are of one class; class structure needs at least two");
   const ClassMeans means{sums.same / same, sums.different / different, sums.diagonal / static_cast<double>(k.rows)};
   if (!(means.diagonal > 0) || !std::isfinite(means.diagonal)) {
-    fail(Code::numerical, "the mean of K(x, x) is {}; class structure is relative to a positive one", means.diagonal);
+    fail(Code::numerical, "the mean of K(x, x) is {}; class structure needs a positive mean", means.diagonal);
   }
   return means;
 }

@@ -18,7 +18,7 @@ std::vector<Index> probe_samples(std::span<const Index> classes, Index samples, 
   }
   std::map<Index, std::vector<Index>> by_class;
   for (Index i = 0; i < std::ssize(classes); ++i) by_class[classes[usize(i)]].push_back(i);
-  // Rounds give one more to each class that has one left.
+  // Round-robin over the classes with remaining samples.
   std::map<Index, std::size_t> taken;
   for (Index left = wanted; left > 0;) {
     for (const auto& [label, rows] : by_class) {

@@ -9,17 +9,17 @@
 
 namespace widelimit {
 
-/// A probe set of its own, chosen from a data set by probe_samples: classes one after the other.
+/// Owning probe set, chosen from a data set by probe_samples, class by class.
 struct ProbeSet {
   AnySamples x;
   Shape shape;
   Matrix<double> y;
-  std::vector<Index> classes;  ///< empty where there are not two of them
+  std::vector<Index> classes;  ///< empty if there are fewer than two classes
 
-  /// `class_names`: those of the training samples. Error{input} where the samples have no labels.
+  /// `class_names` are those of the training samples. Throws Error{input} if the samples have no labels.
   ProbeSet(const Dataset& data, const std::vector<std::string>& class_names, const Loss& loss, Index count);
 
-  /// Borrows.
+  /// Returns a view of the samples.
   [[nodiscard]] Probe probe() const { return {.x = SampleView(x, shape), .y = y.view(), .classes = classes}; }
 };
 

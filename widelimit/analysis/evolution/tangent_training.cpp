@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::array<std::string_view, 2> tangent_kernel_names{"full", "trace"};
 
-/// Test points of one block of Θ̂(x, X).
+/// Number of test points per block of Θ̂(x, X).
 constexpr Index block_points = 256;
 
 template <std::floating_point T>
@@ -29,14 +29,14 @@ Matrix<double> in_double(const Matrix<T>& from) {
   return to;
 }
 
-/// outputs −= K·a, where rows of a full kernel are (sample, output).
+/// Computes outputs −= K·a; rows of a full kernel are ordered (sample, output).
 void subtract_product(const Matrix<double>& k, const Matrix<double>& a, const Engine& engine, MatrixView<double> out) {
   Matrix<double> product(k.rows(), a.cols(), Content::unset);
   engine.algebra().host_product(1, Transpose::no, k.view(), Transpose::no, a.view(), 0, product.view());
   for (Index i = 0; i < k.rows() * a.cols(); ++i) out.data[i] -= product.data()[i];
 }
 
-/// The samples with their gradients of one output.
+/// Samples with their gradients of one output.
 template <std::floating_point T>
 class SampleGradients {
  public:
@@ -65,7 +65,7 @@ class SampleGradients {
   Gradient<T> gradient_;
 };
 
-/// Θ̂ between points and samples at the weights of a network.
+/// Θ̂ between points and samples at fixed weights.
 class TangentModel {
  public:
   TangentModel(const TrainedNetwork& network, const SampleView& x, TangentKernel kernel, const Engine& engine,
@@ -83,7 +83,7 @@ class TangentModel {
         network_.parameters);
   }
 
-  /// f − Θ̂(points, X)·a into `outputs`, which hold f.
+  /// Subtracts Θ̂(points, X)·a from `outputs`, which hold f.
   void subtract(const SampleView& points, const Matrix<double>& a, Matrix<double>& outputs) const {
     std::visit(
         [&]<typename T>(const Parameters<T>& w) {
@@ -128,7 +128,7 @@ class TangentModel {
   Progress* progress_;
 };
 
-/// H⁻¹(I − e^{−2tH})·r by eigenvectors; counts the eigenvalues left out.
+/// Returns H⁻¹(I − e^{−2tH})·r by eigendecomposition; adds the number of omitted eigenvalues to `unlearnt`.
 Matrix<double> flow_coefficients(const Matrix<double>& h, const Matrix<double>& r, double time, double rounding,
                                  const Engine& engine, Progress* progress, Index& unlearnt) {
   const Index n = h.rows();
@@ -158,7 +158,8 @@ TangentKernel parse_tangent_kernel(std::string_view text) {
 }
 
 void TangentOptions::validate() const {
-  if (samples < 0) fail(Code::usage, "{} samples for tangent training; choose 0 for all, or more", samples);
+  if (samples < 0)
+    fail(Code::usage, "the number of samples for tangent training is {}; choose 0 for all, or more", samples);
   if (!(time > 0)) fail(Code::usage, "the time of tangent training is {}; it must be positive", time);
 }
 
@@ -180,7 +181,7 @@ TangentTraining tangent_training(const TrainedNetwork& network, const TrainData&
   const TangentModel model(network, x, options.kernel, engine, progress);
   TangentTraining result{.samples = n};
   result.outputs = predict_outputs(network, x, engine, progress);
-  // A full kernel acts on all outputs of all samples as one vector, the order in which a matrix has them.
+  // A full kernel acts on the row-major vector of all outputs of all samples.
   Matrix<double> residual(full ? n * outputs : n, full ? 1 : outputs, Content::unset);
   for (Index i = 0; i < n; ++i) {
     for (Index k = 0; k < outputs; ++k) residual.data()[i * outputs + k] = result.outputs(i, k) - data.y(i, k);

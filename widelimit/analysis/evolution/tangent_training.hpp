@@ -7,22 +7,22 @@
 
 namespace widelimit {
 
-/// Kernel of the closed form of tangent training.
+/// Kernel used in the closed form of tangent training.
 enum class TangentKernel : std::uint8_t {
-  full,   ///< of all pairs of outputs, nK × nK: exact
-  trace,  ///< the mean over outputs for each of them: exact in the limit of infinite width
+  full,   ///< all pairs of outputs, nK × nK: exact
+  trace,  ///< mean over outputs, used for each output: exact in the infinite-width limit
 };
-/// "full", "trace". Error{usage} lists the choices.
+/// Parses "full" or "trace". Throws Error{usage} with the valid names.
 [[nodiscard]] TangentKernel parse_tangent_kernel(std::string_view text);
 [[nodiscard]] std::string_view to_string(TangentKernel kernel);
 
 struct TangentOptions {
-  Index samples = 0;                                      ///< the first so many training samples; 0: all
-  double time = std::numeric_limits<double>::infinity();  ///< of the flow, in the units of TrainSummary::time
+  Index samples = 0;                                      ///< number of leading training samples; 0 means all
+  double time = std::numeric_limits<double>::infinity();  ///< flow time in the units of TrainSummary::time
   TangentKernel kernel = TangentKernel::full;
-  bool descent = false;  ///< besides, train the linearised network by the steps that the training has left
+  bool descent = false;  ///< also train the linearised network with the remaining steps of the training
 
-  /// Error{usage} names what is wrong.
+  /// Throws Error{usage} if an option is invalid.
   void validate() const;
 };
 
@@ -32,19 +32,20 @@ struct TangentOptions {
 struct TangentTraining {
   Index step = 0;
   Index samples = 0;
-  Matrix<double> outputs;       ///< on these samples
-  Matrix<double> test_outputs;  ///< without rows where there is no test set
+  Matrix<double> outputs;       ///< outputs on these samples
+  Matrix<double> test_outputs;  ///< no rows without a test set
   double squared_error = 0;     ///< mean over samples and outputs
   std::optional<double> accuracy;
   std::optional<double> test_accuracy;
-  /// Eigenvalues of H that are 0 up to rounding: residuals in their directions stay.
+  /// Number of eigenvalues of H that are 0 up to rounding; residuals in their eigenspace are not reduced.
   Index unlearnt = 0;
-  std::optional<double> descent_accuracy;       ///< of the linearised network after its steps, training samples
-  std::optional<double> descent_test_accuracy;  ///< test samples
+  std::optional<double> descent_accuracy;       ///< accuracy of the linearised network after its steps, training
+                                                ///< samples
+  std::optional<double> descent_test_accuracy;  ///< same on test samples
 };
 
-/// The closed form at the weights of `network`. O((nK)³) for the full kernel. Error{resource} where memory does not
-/// suffice, Error{input} for data that do not fit.
+/// Evaluates the closed form at the weights of `network`. O((nK)³) for the full kernel. Throws Error{resource} for
+/// insufficient memory and Error{input} for data that do not match.
 [[nodiscard]] TangentTraining tangent_training(const TrainedNetwork& network, const TrainData& data,
                                                const TangentOptions& options, const Engine& engine = all_processors(),
                                                Progress* progress = nullptr);

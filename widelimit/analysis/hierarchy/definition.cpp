@@ -9,14 +9,14 @@ namespace widelimit {
 
 namespace {
 
-/// What K⁽⁴⁾ reads of one point, for one hidden weight vector.
+/// Data of one point for one hidden weight vector.
 struct Place {
   Jet at;
   const double* x;
 };
 
-/// m²K⁽⁴⁾(x,x',i,j) of one hidden unit, its output weight averaged: E a² = 1, E a⁴ = 3. The time derivative of
-/// m^{3/2}K⁽³⁾ = a{2pp'G s_i + p_i(B + a²GD)} along sample j.                [docs/theory/tangent-hierarchy.md]
+/// m²K⁽⁴⁾(x,x',i,j) of one hidden unit, averaged over its output weight: E a² = 1, E a⁴ = 3. Time derivative of
+/// m^{3/2}K⁽³⁾ = a{2pp'G s_i + p_i(B + a²GD)} along sample j. [docs/theory/tangent-hierarchy.md]
 class UnitTensor {
  public:
   UnitTensor(const Activation& activation, MatrixView<const double> points, const double* w)
@@ -60,7 +60,7 @@ class UnitTensor {
   std::vector<Place> places_;
 };
 
-/// H⁻¹yyᵀH⁻¹ − P[ỹ_iỹ_j/(D_j(D_i + D_j))]Pᵀ, the weights of K⁽⁴⁾ in LA (6).
+/// Returns H⁻¹yyᵀH⁻¹ − P[ỹ_iỹ_j/(D_j(D_i + D_j))]Pᵀ, the weights of K⁽⁴⁾ in LA (6).
 Matrix<double> published_weights(const GramMatrix& h, std::span<const double> y) {
   const Index n = h.samples();
   const Eigenpairs pairs = eigenpairs(h, nullptr);

@@ -11,8 +11,8 @@ namespace widelimit {
 
 namespace {
 
-/// Leading eigenvectors of xᵀx, at most as many as quasi-random numbers have dimensions; by those of xxᵀ where that is
-/// the smaller matrix.
+/// Returns the leading eigenvectors of xᵀx, at most QuasiRandom::dimensions; computed from those of xxᵀ if that matrix
+/// is smaller.
 Matrix<double> principal_axes(MatrixView<const double> x, const Engine& engine) {
   const Algebra& algebra = engine.algebra();
   const bool by_features = x.cols <= x.rows;
@@ -24,7 +24,7 @@ Matrix<double> principal_axes(MatrixView<const double> x, const Engine& engine) 
   EngineMatrix rows = algebra.allocate(size, size, Precision::f64);
   const std::vector<double> values = algebra.eigenvectors(algebra.copy_of(products.view()), rows, nullptr);
   algebra.read(rows, products.view());
-  // A null vector of xxᵀ has no axis.
+  // Null vectors of xxᵀ define no axis.
   const double least = 1e3 * static_cast<double>(size) * std::numeric_limits<double>::epsilon() * values.back();
   Index count = 0;
   while (count < std::min(size, QuasiRandom::dimensions) && values[usize(size - 1 - count)] > least) ++count;
@@ -47,7 +47,7 @@ Matrix<double> principal_axes(MatrixView<const double> x, const Engine& engine) 
 Directions::Directions(MatrixView<const double> x, bool antithetic, std::uint64_t seed, const Engine& engine)
     : axes_(principal_axes(x, engine)), antithetic_(antithetic), seed_(seed), engine_(engine) {}
 
-/// w = g + Σ_k (z_k − g·v_k)v_k, g random, z quasi-random, v_k the axes.
+/// w = g + Σ_k (z_k − g·v_k)v_k with g pseudo-random, z quasi-random, and v_k the axes.
 void Directions::write(Index replicate, Index first, MatrixView<double> to) const {
   const Index step = antithetic_ ? 2 : 1;
   const Index begin = first / step;

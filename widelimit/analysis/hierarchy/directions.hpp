@@ -6,19 +6,20 @@
 
 namespace widelimit {
 
-/// Standard normal weight vectors w of a hidden unit, in independent replicates. Along the leading principal axes of
-/// the samples they are quasi-random, in the other directions random, so that w·x is quasi-random where it varies
-/// most. Antithetic directions come in pairs w, −w. Every direction is a pure function of (seed, replicate, index).
+/// Standard normal weight vectors w of a hidden unit, in independent replicates. They are quasi-random along the
+/// leading principal axes of the samples and pseudo-random in the other directions, so that w·x is quasi-random where
+/// it varies most. Antithetic directions come in pairs w, −w. Each direction is a pure function of (seed, replicate,
+/// index).
 class Directions {
  public:
-  /// Axes of the rows of `x`.  O(n·d·min(n, d)).
+  /// Computes the principal axes of the rows of `x`. O(n·d·min(n, d)).
   Directions(MatrixView<const double> x, bool antithetic, std::uint64_t seed, const Engine& engine);
 
-  /// Directions first, first + 1, … of a replicate, one in each row of `to`; `first` is even where antithetic.
+  /// Writes directions first, first + 1, … of a replicate to the rows of `to`; `first` must be even if antithetic.
   void write(Index replicate, Index first, MatrixView<double> to) const;
 
  private:
-  Matrix<double> axes_;  ///< orthonormal rows, the leading one first
+  Matrix<double> axes_;  ///< orthonormal rows, by descending eigenvalue
   bool antithetic_;
   std::uint64_t seed_;
   const Engine& engine_;

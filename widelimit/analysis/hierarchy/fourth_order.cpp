@@ -8,7 +8,7 @@ namespace widelimit {
 
 namespace {
 
-/// c += ab' + ba', rows of b' being those of the first samples.
+/// Computes c += ab' + ba'; primed factors use the rows of the samples, which come first.
 void add_symmetric_product(const Algebra& algebra, const Matrix<double>& a, const Matrix<double>& b,
                            Matrix<double>& c) {
   const MatrixView<const double> first_a = a.view().block(0, 0, c.cols(), a.cols());
@@ -22,10 +22,10 @@ void add_symmetric_product(const Algebra& algebra, const Matrix<double>& a, cons
 struct FourthOrderSum::Fields {
   Matrix<double> s;
   Matrix<double> p;
-  Matrix<double> q;               ///< later b
-  Matrix<double> r;               ///< later c
-  Matrix<double> inner;           ///< ξ, ν, ζ side by side; later e, g
-  std::vector<double> magnitude;  ///< s_α² + |U|² of each direction
+  Matrix<double> q;               ///< overwritten by b
+  Matrix<double> r;               ///< overwritten by c
+  Matrix<double> inner;           ///< ξ, ν, ζ side by side; overwritten by e, g
+  std::vector<double> magnitude;  ///< s_α² + |U|² per direction
   std::vector<double> label_sum;  ///< s_α
 
   [[nodiscard]] Index directions() const { return s.cols(); }
@@ -73,7 +73,7 @@ FourthOrderSum::Fields FourthOrderSum::fields(MatrixView<const double> direction
     }
   });
 
-  // α_i p_i, p_i(Ms)_i and q_i((M∘XXᵀ)p)_i weigh the samples in U, V and Z.
+  // Sample weights α_i p_i, p_i(Ms)_i and q_i((M∘XXᵀ)p)_i of U, V and Z.
   Matrix<double> loads(samples_, 3 * count);
   const MatrixView<double> pulled = loads.view().block(0, count, samples_, count);
   const MatrixView<double> bent = loads.view().block(0, 2 * count, samples_, count);

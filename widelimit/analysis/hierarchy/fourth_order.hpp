@@ -9,8 +9,8 @@
 
 namespace widelimit {
 
-/// Σ_ij M_ij E[K⁽⁴⁾(x,x',i,j)] of the network f(x) = m^{−1/2} Σ_r a_r σ(w_r·x), both layers trained, at m = 1: the mean
-/// over hidden weights w of a form that is bilinear in functions of x and of x'. With s, p, q, r = σ, σ', σ'', σ''' at
+/// Computes Σ_ij M_ij E[K⁽⁴⁾(x,x',i,j)] of the network f(x) = m^{−1/2} Σ_r a_r σ(w_r·x), both layers trained, at m = 1:
+/// the mean over hidden weights w of a bilinear form in functions of x and of x'. With s, p, q, r = σ, σ', σ'', σ''' at
 /// w·x, primes for x', G = ⟨x,x'⟩, α = H⁻¹y, and for each w
 ///
 ///     s_α = Σ α_i s_i,   U = Σ α_i p_i x_i,   V = Σ p_i (Ms)_i x_i,   Z = Σ q_i ((M∘XXᵀ)p)_i x_i,
@@ -20,28 +20,28 @@ namespace widelimit {
 ///
 ///     b = p(ν + ζ) + ½qξ²,   e = pξ,   c = ½(s_α² + |U|²)p + q(ν + 3ζ + 2s_αξ) + (3/2)rξ²,   g = qξ.
 ///
-/// [docs/theory/tangent-hierarchy.md]. The n⁴ numbers of K⁽⁴⁾ are never formed: a direction w costs 11·n² multiply-adds
-/// in matrix products, 8·n² where σ'' = 0.
+/// [docs/theory/tangent-hierarchy.md]. The n⁴ entries of K⁽⁴⁾ are never formed: a direction w costs 11·n² multiply-adds
+/// in matrix products, 8·n² if σ'' = 0.
 class FourthOrderSum {
  public:
-  /// `points`: a row each, the training samples of `weights` first. All are borrowed.
+  /// `points` has one row per point, the training samples of `weights` first. All arguments must outlive the object.
   FourthOrderSum(const Activation& activation, MatrixView<const double> points, const LabelWeights& weights,
                  const Engine& engine);
 
-  /// Adds the forms of hidden weights, one in each row.
+  /// Adds the bilinear forms of the hidden weights in the rows.
   void add(MatrixView<const double> directions);
-  /// Mean over the directions added since the last call: points × samples.
+  /// Returns the mean over the directions added since the last call: points × samples.
   [[nodiscard]] Matrix<double> take_mean();
 
  private:
   struct Fields;
-  /// σ and its derivatives at all points, and ξ, ν, ζ: points × directions each.
+  /// Returns σ and its derivatives at all points, and ξ, ν, ζ: points × directions each.
   [[nodiscard]] Fields fields(MatrixView<const double> directions) const;
   /// Overwrites the derivatives with b, e, c, g.
   void combine(Fields& f) const;
 
   Activation activation_;
-  bool curved_;  ///< σ'' is not 0
+  bool curved_;  ///< σ'' ≠ 0
   MatrixView<const double> points_;
   const LabelWeights& weights_;
   const Engine& engine_;
@@ -53,8 +53,8 @@ class FourthOrderSum {
   Index count_ = 0;
 };
 
-/// The same by its definition, for given hidden weights: K⁽⁴⁾ entry by entry, as differentiation gives it, weighed by
-/// Q of LA (6) with the eigenvectors of `h`.  O(points·samples³·directions): an oracle.
+/// Reference implementation for given hidden weights: K⁽⁴⁾ entry by entry as derived by differentiation, weighted by Q
+/// of LA (6) with the eigenvectors of `h`. O(points·samples³·directions).
 [[nodiscard]] Matrix<double> fourth_order_by_definition(const Activation& activation, MatrixView<const double> points,
                                                         const GramMatrix& h, std::span<const double> y,
                                                         MatrixView<const double> directions);

@@ -9,12 +9,13 @@ namespace widelimit {
 std::array<double, 3> hoeffding_orders(MatrixView<const double> m, std::span<const double> y,
                                        std::span<const double> means) {
   if (m.rows != m.cols || std::ssize(y) != m.rows || std::ssize(means) != m.rows) {
-    fail(Code::input, "a {} by {} form with {} labels and {} means", m.rows, m.cols, y.size(), means.size());
+    fail(Code::input, "a {} by {} matrix does not match {} labels and {} means", m.rows, m.cols, y.size(),
+         means.size());
   }
   for (Index i = 0; i < m.rows; ++i) {
-    if (std::abs(y[usize(i)]) != 1) fail(Code::input, "label {} is {}; labels are -1 or 1 here", i, y[usize(i)]);
+    if (std::abs(y[usize(i)]) != 1) fail(Code::input, "label {} is {}; it must be -1 or 1", i, y[usize(i)]);
     if (!(std::abs(means[usize(i)]) <= 1)) {
-      fail(Code::input, "mean {} is {}; that of labels -1 and 1 lies between them", i, means[usize(i)]);
+      fail(Code::input, "mean {} is {}; it must be between -1 and 1", i, means[usize(i)]);
     }
   }
   std::array<double, 3> orders{};

@@ -45,7 +45,7 @@ Parameters<double> in_double(const AnyParameters& parameters) {
       parameters);
 }
 
-/// to += factor·by.
+/// Computes to += factor·by.
 void add(double factor, const Parameters<double>& by, Parameters<double>& to) {
   const auto each = [&](std::span<const double> from, std::span<double> sum) {
     for (std::size_t i = 0; i < from.size(); ++i) sum[i] += factor * from[i];
@@ -56,7 +56,7 @@ void add(double factor, const Parameters<double>& by, Parameters<double>& to) {
   }
 }
 
-/// A network at its initial weights, with the samples that it learns.
+/// Network at its initial weights with its training samples.
 class NetworkAtStart {
  public:
   NetworkAtStart(const Architecture& architecture, Parameters<double> weights, const Tensor<double>& x,
@@ -68,11 +68,11 @@ class NetworkAtStart {
     return {trace.output().data(), trace.output().data() + x_.count()};
   }
 
-  /// Σ v_i∇f_i at the initial weights.
+  /// Returns Σ v_i∇f_i at the initial weights.
   [[nodiscard]] Parameters<double> pull(std::span<const double> v) const { return pull_at(weights_, v); }
 
-  /// (X·∇) Σ u_i∇f_i by a central difference. Weights move by a length of ε^{1/3}, where truncation and rounding of
-  /// a difference of first order meet: pre-activations move by no more than weights do.
+  /// Returns (X·∇) Σ u_i∇f_i by a central difference. The step length ε^{1/3} balances truncation and rounding errors
+  /// of a first difference: pre-activations change at most as much as weights.
   [[nodiscard]] Parameters<double> turn(const Parameters<double>& x, std::span<const double> u) const {
     const double length = norm(x);
     Parameters<double> result = zero_parameters<double>(architecture_);
@@ -111,9 +111,9 @@ class NetworkAtStart {
   const Engine& engine_;
 };
 
-/// Y = Σ_ij M_ij (∇f_j·∇)∇f_i = Σ_k (X_k·∇) Σ_i (Mv_k)_i∇f_i with X_k = Σ_j v_kj∇f_j, v_k the right singular vectors of
-/// M. By the eigenvectors of MᵀM, so those of singular values below 10⁻⁸ of the largest are not told apart and left
-/// out.
+/// Returns Y = Σ_ij M_ij (∇f_j·∇)∇f_i = Σ_k (X_k·∇) Σ_i (Mv_k)_i∇f_i with X_k = Σ_j v_kj∇f_j, v_k the right singular
+/// vectors of M. Uses the eigenvectors of MᵀM, so singular values below 10⁻⁸ of the largest are not resolved and
+/// omitted.
 Parameters<double> second_move(const NetworkAtStart& start, const Matrix<double>& m, const Engine& engine,
                                Parameters<double> sum) {
   const Index n = m.rows();
@@ -132,10 +132,10 @@ Parameters<double> second_move(const NetworkAtStart& start, const Matrix<double>
   return sum;
 }
 
-/// κ'(0) and κ''(0)/2 of κ(ε) = Θ̂(w₀ + εX + ε²Y) by differences of fourth order, added to κ(0) = K₀.
+/// Computes κ'(0) and κ''(0)/2 of κ(ε) = Θ̂(w₀ + εX + ε²Y) by finite differences of fourth order, and κ(0) = K₀.
 class PathExpansion {
  public:
-  /// ε‖X‖ = ε_machine^{1/6}, where h⁴ of truncation meets ε/h² of rounding.
+  /// The step ε‖X‖ = ε_machine^{1/6} balances truncation h⁴ and rounding ε/h².
   PathExpansion(const NetworkAtStart& start, const Parameters<double>& x, const Parameters<double>& y) {
     const double length = start.norm(x);
     step_ = length > 0 ? std::pow(epsilon, 1.0 / 6) / length : 1.0;
@@ -181,17 +181,17 @@ class PathExpansion {
 
 void check_network(const TrainedNetwork& network, const SampleView& x) {
   if (network.architecture.output.size() != 1) {
-    fail(Code::usage, "the network has {} outputs; kernels in time are of networks with one",
+    fail(Code::usage, "the network has {} outputs; the kernel at a time requires one output",
          network.architecture.output.size());
   }
   if (network.linearised) fail(Code::usage, "the kernel of a linearised network does not change in training");
   if (x.shape.size() != network.shape.size()) {
-    fail(Code::input, "samples of shape {}; the network was trained on {}", to_string(x.shape),
+    fail(Code::input, "samples have shape {}, but the network was trained on {}", to_string(x.shape),
          to_string(network.shape));
   }
 }
 
-/// The same network after the gradient flow on Σ(y − f)².
+/// Returns the weights after the gradient flow on Σ(y − f)².
 Parameters<double> trained_weights(const TrainedNetwork& network, const SampleView& x, std::span<const double> y,
                                    const KernelAtTimeOptions& options, const Engine& engine) {
   TrainOptions how;
@@ -214,8 +214,8 @@ Parameters<double> trained_weights(const TrainedNetwork& network, const SampleVi
 }  // namespace
 
 void KernelAtTimeOptions::validate() const {
-  if (!(time >= 0)) fail(Code::usage, "time {}; training begins at 0", time);
-  if (trained && std::isinf(time)) fail(Code::usage, "a network cannot be trained for ever; give a finite time");
+  if (!(time >= 0)) fail(Code::usage, "time {} is invalid; it must not be negative", time);
+  if (trained && std::isinf(time)) fail(Code::usage, "the comparison with a trained network needs a finite time");
   if (!(tolerance > 0)) fail(Code::usage, "tolerance is {}; it must be positive", tolerance);
 }
 
@@ -240,7 +240,7 @@ KernelAtTime kernel_at_time(const TrainedNetwork& network, const SampleView& x, 
   }
   const Matrix<double> k =
       empirical_ntk(architecture, start.weights(), samples, samples, {.progress = options.progress}, engine);
-  // The slope of the squared loss is 2(f − y).
+  // The derivative of the squared loss is 2(f − y).
   const LabelWeights weights = label_weights({k.view(), engine}, residual, options.progress, 2 * options.time);
   const Parameters<double> move = start.pull(weights.coefficients);
   const PathExpansion path(start, move,
@@ -261,13 +261,14 @@ KernelAtTime kernel_at_time(const TrainedNetwork& network, const SampleView& x, 
   }
   if (has_kinks(network.network.layers)) {
     result.remarks.emplace_back(
-        "the network has an activation with kinks: gradients jump where a unit crosses one, and the expansion does not "
-        "see it; erf, tanh and other smooth activations have no such term");
+        "the network has an activation with kinks: the expansion ignores the jump of gradients at kinks; use erf, tanh "
+        "or "
+        "another smooth activation to avoid this error");
   }
   if (weights.unlearnt > 0 && std::isinf(options.time)) {
     result.remarks.push_back(
         fmt::format("{} of {} eigenvalues of the kernel are 0 up to rounding; labels in these "
-                    "directions are not learnt and left out",
+                    "directions are not learned and omitted",
                     weights.unlearnt, y.size()));
   }
   result.seconds = seconds_since(begin);

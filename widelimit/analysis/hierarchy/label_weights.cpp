@@ -12,10 +12,10 @@ namespace widelimit {
 
 namespace {
 
-/// −φ'(d) = ∫₀ᵗ s·e^{−sd} ds = (1 − (1 + td)e^{−td})/d², a series where that cancels.
+/// Returns −φ'(d) = ∫₀ᵗ s·e^{−sd} ds = (1 − (1 + td)e^{−td})/d², by a series if that cancels.
 double decayed_moment(double d, double time) {
   const double z = time * d;
-  if (z < 0.05) {  // t² Σ_k (−z)^k/(k!(k + 2)): the next term is below 1e-16
+  if (z < 0.05) {  // t² Σ_k (−z)^k/(k!(k + 2)): the first omitted term is below 1e-16
     double sum = 0;
     double term = 1;
     for (int k = 0; k < 9; ++k) {
@@ -27,10 +27,10 @@ double decayed_moment(double d, double time) {
   return (1 - (1 + z) * std::exp(-z)) / (d * d);
 }
 
-/// ∫₀ᵗ e^{−ua}(1 − e^{−ub})/b du.
+/// Returns ∫₀ᵗ e^{−ua}(1 − e^{−ub})/b du.
 double pair_weight(double a, double b, double time) {
   if (std::isinf(time)) return 1 / (a * (a + b));
-  // A difference quotient of φ that is short loses digits; its middle does not: relative error (tb)²/24.
+  // A short difference quotient of φ cancels; the derivative at the midpoint has relative error (tb)²/24.
   if (time * b < 1e-5) return decayed_moment(a + b / 2, time);
   return (decayed_time(a, time) - decayed_time(a + b, time)) / b;
 }

@@ -19,24 +19,24 @@ namespace widelimit {
 
 namespace {
 
-/// Independent means that give a standard error, and how often a tolerance is looked at.
+/// Number of independent replicates that give a standard error; the tolerance is checked after each such batch.
 constexpr Index replicates = 16;
-/// Directions of one pass of matrix products.
+/// Number of directions per batch of matrix products.
 constexpr Index chunk = 256;
 
-/// dense σ dense with weights that see x and not x/√d.
+/// Returns dense σ dense with first-layer weights scaled such that units see w·x instead of w·x/√d.
 Network two_layers(const Activation& activation, Index features) {
   return {{Layer(Dense{.w_std = std::sqrt(static_cast<double>(features))}), Layer(activation), Layer(Dense{})}};
 }
 
 void check_activation(const Activation& activation) {
   if (activation.phi == Phi::hermite) {
-    fail(Code::usage, "the kernel formula of hermite is of inputs of variance 1 alone; write it as a polynomial");
+    fail(Code::usage, "the kernel formula of hermite holds only for inputs of variance 1; write it as a polynomial");
   }
   (void)jet(activation, 1.0);
 }
 
-/// All points as rows of numbers, the training samples first.
+/// Returns all points as rows, the training samples first.
 Matrix<double> points_of(const SampleView& x, const std::optional<SampleView>& test) {
   const Index features = x.shape.size();
   Matrix<double> points(x.count() + (test ? test->count() : 0), features, Content::unset);
@@ -64,7 +64,7 @@ double relative_error(const EntryMoments& moments) {
   return scale > 0 ? error / scale : 0.0;
 }
 
-/// The correction at m = 1, replicate by replicate, until there are enough.
+/// Samples the correction at m = 1 in replicates until the tolerance or the limit is reached.
 EntryMoments sample_correction(FourthOrderSum& sum, const Directions& directions, Index points, Index samples,
                                Index features, Index size, const NthOptions& options) {
   EntryMoments moments(points, samples);
@@ -87,13 +87,13 @@ EntryMoments sample_correction(FourthOrderSum& sum, const Directions& directions
   }
 }
 
-/// Rows of the correction from `first` on, added to Θ.
+/// Adds the correction, rows from `first` on, to Θ.
 NthMatrix with_correction(const Gram& theta, const Matrix<double>& mean, const Matrix<double>& error, Index first,
                           double width) {
   const auto& ntk = std::get<Matrix<double>>(theta.ntk);
   NthMatrix result{
       .values = {ntk.rows(), ntk.cols()}, .error = {ntk.rows(), ntk.cols()}, .ntk = {ntk.rows(), ntk.cols()}};
-  // The correction is symmetric up to the rounding of products.
+  // Symmetrizes the correction, which is symmetric up to rounding.
   const auto entry = [&](const Matrix<double>& a, Index i, Index j) {
     return theta.symmetric ? (a(i, j) + a(j, i)) / 2 : a(first + i, j);
   };
@@ -107,7 +107,7 @@ NthMatrix with_correction(const Gram& theta, const Matrix<double>& mean, const M
   return result;
 }
 
-/// Shares of the NTK and of the correction beyond which a reader is told.
+/// Relative size of the correction and of its error above which a remark is added.
 constexpr double large_correction = 0.5;
 constexpr double large_error = 0.1;
 
@@ -116,19 +116,19 @@ std::vector<std::string> remarks_on(const Activation& activation, const LabelWei
   std::vector<std::string> remarks;
   if (smoothness(activation) == Smoothness::kinked) {
     remarks.push_back(fmt::format(
-        "{} has a kink: E[K4] is LA's definition, not the finite-width correction of such networks, to which kinks add "
-        "a larger term of order 1/sqrt(m); erf, tanh and other smooth activations are validated on trained networks",
+        "{} has a kink: E[K4] is LA's definition, not the finite-width correction of such networks, which has an "
+        "additional term of order 1/sqrt(m); erf, tanh and other smooth activations are validated on trained networks",
         to_string(activation.phi)));
   }
   if (weights.unlearnt > 0) {
     remarks.push_back(fmt::format(
-        "{} of {} eigenvalues of the NTK are 0 up to rounding; labels in these directions are not learnt and left out",
+        "{} of {} eigenvalues of the NTK are 0 up to rounding; labels in these directions are not learned and omitted",
         weights.unlearnt, weights.coefficients.size()));
   }
   if (found.relative_correction > large_correction) {
     remarks.push_back(fmt::format(
-        "the correction is up to {:.2g} times the NTK at width {:g}: an expansion in 1/width holds where it is "
-        "small; give the width of the network, or scale the samples down",
+        "the correction is up to {:.2g} times the NTK at width {:g}: an expansion in 1/width requires a small "
+        "correction; set the width of the network, or scale the samples down",
         found.relative_correction, options.width));
   }
   if (!options.tolerance && found.relative_error > large_error) {
@@ -138,7 +138,7 @@ std::vector<std::string> remarks_on(const Activation& activation, const LabelWei
   }
   if (options.tolerance && found.relative_error > *options.tolerance) {
     remarks.push_back(
-        fmt::format("the standard error is {:.2g} after {} directions, above the {:.2g} that was wanted; "
+        fmt::format("the standard error is {:.2g} after {} directions, above the tolerance {:.2g}; "
                     "allow more directions",
                     found.relative_error, found.samples, *options.tolerance));
   }
@@ -149,10 +149,10 @@ std::vector<std::string> remarks_on(const Activation& activation, const LabelWei
 
 void NthOptions::validate() const {
   if (samples < 2 * replicates) {
-    fail(Code::usage, "{} directions; standard errors need {} at least", samples, 2 * replicates);
+    fail(Code::usage, "the number of directions is {}; standard errors need at least {}", samples, 2 * replicates);
   }
   if (samples > (Index{1} << 32U) || max_samples > (Index{1} << 32U)) {
-    fail(Code::usage, "more than 2^32 directions cannot be told apart");
+    fail(Code::usage, "the number of directions exceeds 2^32");
   }
   if (tolerance && !(*tolerance > 0)) fail(Code::usage, "tolerance is {}; it must be positive", *tolerance);
   if (!(width > 0) || !std::isfinite(width)) fail(Code::usage, "width is {}; it must be positive and finite", width);

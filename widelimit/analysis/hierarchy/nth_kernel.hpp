@@ -14,21 +14,21 @@
 namespace widelimit {
 
 struct NthOptions {
-  Index samples = 4096;  ///< hidden weight vectors that expectations are taken over, at least; ≥ 32
-  /// Standard error that is wanted, of the correction, largest entry against largest entry; more hidden weights are
-  /// drawn until it is met.
+  Index samples = 4096;  ///< minimum number of hidden weight vectors for expectations; ≥ 32
+  /// Target for the standard error of the correction, largest error relative to largest entry; more hidden weights are
+  /// drawn until it is reached.
   std::optional<double> tolerance;
-  Index max_samples = Index{1} << 18U;  ///< limit of that
+  Index max_samples = Index{1} << 18U;  ///< limit for that
   double width = 1;                     ///< m of the factor 1/m of the correction; > 0
   std::uint64_t seed = 0;
-  std::optional<std::size_t> memory;  ///< bytes in all; default: the available memory
+  std::optional<std::size_t> memory;  ///< total memory limit in bytes; default: the available memory
   Progress* progress = nullptr;
 
-  /// Error{usage} where a number is out of range.
+  /// Throws Error{usage} if a value is out of range.
   void validate() const;
 };
 
-/// A kernel with the standard errors of its entries, which are those of the correction.
+/// Kernel with standard errors per entry, which are those of the correction.
 struct NthMatrix {
   Matrix<double> values;  ///< Θ + correction/m
   Matrix<double> error;
@@ -38,31 +38,30 @@ struct NthMatrix {
 struct NthKernel {
   NthMatrix train;                ///< exactly symmetric
   std::optional<NthMatrix> test;  ///< test × train
-  Index samples = 0;              ///< hidden weights used
-  /// Largest standard error against the largest entry of the correction.
+  Index samples = 0;              ///< number of hidden weights used
+  /// Largest standard error relative to the largest entry of the correction.
   double relative_error = 0;
-  /// Largest entry of the correction, against that of Θ, at the width asked for.
+  /// Largest entry of the correction relative to that of Θ, at the given width.
   double relative_correction = 0;
   double quadrature_error = 0;       ///< of Θ
-  std::vector<std::string> remarks;  ///< what a reader should know: kinks, missing rank, a tolerance that is not met
+  std::vector<std::string> remarks;  ///< remarks on kinks, rank deficiency, or a missed tolerance
   double seconds = 0;
 };
 
-/// Kernel of the neural tangent hierarchy (Huang and Yau 2020; LA §2.2) for f(x) = m^{−1/2} Σ_r a_r σ(w_r·x), weights
-/// standard normal, both layers trained from f₀ = 0 to the end on squared loss with labels y:
+/// Computes the kernel of the neural tangent hierarchy (Huang and Yau 2020; LA §2.2) for f(x) = m^{−1/2} Σ_r a_r
+/// σ(w_r·x), weights standard normal, both layers trained from f₀ = 0 to convergence on the squared loss with labels y:
 ///
 ///     K^NTH = Θ + (1/m) Σ_ij M_ij E[K⁽⁴⁾(x,x',i,j)],   M of LabelWeights, K⁽⁴⁾ and its mean of FourthOrderSum.
 ///
-/// [docs/theory/tangent-hierarchy.md]. Θ is exact; the mean is over quasi-random directions in 16 replicates or more,
-/// which give the standard errors. Samples are read as they are, w·x without 1/√d: the network `dense σ dense` of width
-/// m has this kernel on x/√d. For a kinked σ (relu) this is LA's definition, not the correction of networks, to which
-/// the kinks add more; a remark says so.
-/// O(n³ + n²·samples), and 12(n + test)n doubles.
+/// [docs/theory/tangent-hierarchy.md]. Θ is exact; the mean is over quasi-random directions in at least 16 replicates,
+/// which give the standard errors. Samples enter as w·x without 1/√d: the network `dense σ dense` of width m has this
+/// kernel on x/√d. For a kinked σ (relu) this is LA's definition, not the finite-width correction, which has additional
+/// terms from the kinks; a remark states this. O(n³ + n²·samples) time, 12(n + test)n doubles.
 [[nodiscard]] NthKernel nth_kernel(const Activation& activation, const SampleView& x, std::span<const double> y,
                                    const std::optional<SampleView>& test, const NthOptions& options,
                                    const Engine& engine);
 
-/// One activation as networks write it: "erf", "rbf(gamma=0.5)". Error{input} where the text is something else.
+/// Parses one activation in network syntax, e.g. "erf" or "rbf(gamma=0.5)". Throws Error{input} otherwise.
 [[nodiscard]] Activation parse_activation(std::string_view text);
 
 }  // namespace widelimit

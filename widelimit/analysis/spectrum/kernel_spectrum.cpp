@@ -13,10 +13,10 @@ namespace widelimit {
 
 namespace {
 
-/// Rows of a source that are read at a time.
+/// Number of rows read at a time.
 constexpr Index rows_at_once = 256;
 
-/// The whole of a matrix that is in a file or computed for each product.
+/// Returns an in-memory copy of a matrix that is stored in a file or computed on the fly.
 GramMatrix held_copy(const GramMatrix& k, Progress* progress) {
   const Index n = k.samples();
   const EngineMatrix whole = k.algebra().allocate(n, n, k.precision());
@@ -41,8 +41,8 @@ KernelSpectrum::KernelSpectrum(const GramMatrix& k, const KernelSpectrumOptions&
   if (pairs.indefinite) fail(Code::numerical, "{}", diagonal_cure(held, options.progress));
   vectors_ = std::move(pairs.vectors);
   values_.assign(pairs.values.rbegin(), pairs.values.rend());
-  // ‖ΔK‖₂ ≤ ε‖|K|‖₂ ≤ ε‖K‖₁ for entries of relative precision ε; the factor is room for kernels that round more than
-  // once.
+  // ‖ΔK‖₂ ≤ ε‖|K|‖₂ ≤ ε‖K‖₁ for entries of relative precision ε; the factor 8 is a safety margin for kernels with more
+  // than one rounding.
   noise_ = 8 * (k.epsilon() * algebra_->symmetric_norm(held.matrix()) +
                 n * std::numeric_limits<double>::epsilon() * values_.front());
   rank_ = std::count_if(values_.begin(), values_.end(), [&](double value) { return value > noise_; });
@@ -82,7 +82,7 @@ Matrix<double> KernelSpectrum::project(MatrixView<const double> y) const {
 }
 
 Matrix<double> KernelSpectrum::inverse() const {
-  if (rank_ == 0) fail(Code::numerical, "the kernel is 0 on all samples; it has no inverse");
+  if (rank_ == 0) fail(Code::numerical, "the kernel is 0 on all samples and has no inverse");
   const Index n = samples();
   Matrix<double> scaled = eigenvectors();
   for (Index i = 0; i < n; ++i) {
@@ -105,7 +105,8 @@ std::optional<double> KernelSpectrum::stable_rate() const {
 }
 
 double KernelSpectrum::effective_dimension(double ridge) const {
-  if (!(ridge > 0) || !std::isfinite(ridge)) fail(Code::usage, "a ridge of {}; it must be a positive number", ridge);
+  if (!(ridge > 0) || !std::isfinite(ridge))
+    fail(Code::usage, "the ridge is {}; it must be positive and finite", ridge);
   double sum = 0;
   for (const double value : values_) sum += value / (value + ridge);
   return sum;

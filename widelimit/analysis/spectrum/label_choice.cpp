@@ -13,20 +13,20 @@ namespace widelimit {
 
 namespace {
 
-/// Which numbers change places: away from the streams of weights and batches, which share the user's seed.
+/// Random stream for permuted targets, separate from the streams of weights and batches, which share the user's seed.
 constexpr std::uint64_t replaced_stream = (std::uint64_t{1} << 50) + 3;
 
 constexpr std::string_view random_word = "random";
 
-/// Worst labels: changes for each sample, and the share of tr K⁻¹ that one must gain.
+/// Worst labels: maximum number of flips per sample, and minimum gain of a flip relative to tr K⁻¹.
 constexpr Index most_changes = 100;
 constexpr double least_gain = 1e-12;
 
 void check_share(double share) {
-  if (!(share >= 0 && share <= 1)) fail(Code::usage, "{:g} is no share of labels to replace; choose 0 to 1", share);
+  if (!(share >= 0 && share <= 1)) fail(Code::usage, "the share of replaced labels is {:g}; choose 0 to 1", share);
 }
 
-/// A class drawn from all C, with probability ρ, is one of the C − 1 others with probability ρ(C − 1)/C.
+/// A class drawn with probability ρ from all C differs from the given one with probability ρ(C − 1)/C.
 Matrix<double> class_columns(const GivenLabels& given, double share, std::uint64_t seed) {
   const auto classes = static_cast<double>(given.classes);
   const std::vector<Index> drawn =
@@ -35,7 +35,7 @@ Matrix<double> class_columns(const GivenLabels& given, double share, std::uint64
   return class_targets(drawn, given.classes, {.kind = LossKind::squared});
 }
 
-/// The rows chosen with probability ρ change places among each other.
+/// Permutes the rows that are chosen with probability ρ.
 Matrix<double> moved_values(MatrixView<const double> values, double share, std::uint64_t seed) {
   Matrix<double> result(values.rows, values.cols, Content::unset);
   std::vector<Index> chosen;
@@ -51,7 +51,7 @@ Matrix<double> moved_values(MatrixView<const double> values, double share, std::
   return result;
 }
 
-/// A change of y_i raises yᵀBy, B = K⁻¹, by 4(B_ii − y_i(By)_i).
+/// A flip of y_i increases yᵀBy, B = K⁻¹, by 4(B_ii − y_i(By)_i).
 Matrix<double> worst_labels(const KernelSpectrum& spectrum) {
   const Index n = spectrum.samples();
   const std::vector<double> slowest = spectrum.eigenvector(n - 1);
@@ -65,7 +65,7 @@ Matrix<double> worst_labels(const KernelSpectrum& spectrum) {
     trace += b(i, i);
     for (Index j = 0; j < n; ++j) product[usize(i)] += b(i, j) * y(j, 0);
   }
-  // Each change raises yᵀBy by more than rounding, so that no labels come twice; the limit is for safety.
+  // Each flip increases yᵀBy by more than rounding, so no labels repeat; the limit is a safeguard.
   for (Index change = 0; change < most_changes * n; ++change) {
     Index best = 0;
     double most = 0;
@@ -98,7 +98,8 @@ LabelChoice parse_label_choice(std::string_view text) {
       return choice;
     }
   }
-  fail(Code::usage, "labels '{}'; choose true, random, random:SHARE with a share from 0 to 1, or worst", text);
+  fail(Code::usage, "labels '{}' are unknown; choose true, random, random:SHARE with a share from 0 to 1, or worst",
+       text);
 }
 
 std::string to_string(const LabelChoice& choice) {

@@ -9,9 +9,9 @@ namespace widelimit {
 
 namespace {
 
-/// Labels with a larger share in the null space have no function of the kernel through them.
+/// Labels with a larger fraction in the null space cannot be interpolated.
 constexpr double null_share = 1e-12;
-/// Beyond it steps cannot be counted in float64.
+/// Largest exact integer in float64.
 constexpr double most_steps = 9007199254740992.0;
 
 }  // namespace
@@ -31,8 +31,8 @@ LabelSpectrum::LabelSpectrum(const KernelSpectrum& spectrum, MatrixView<const do
       null_energy += own;
     }
   }
-  if (!(total_ > 0)) fail(Code::input, "all labels are 0, which is learnt before training; give others");
-  if (!std::isfinite(total_)) fail(Code::input, "the squares of the labels are beyond float64; scale the labels");
+  if (!(total_ > 0)) fail(Code::input, "all labels are 0; at least one must be nonzero");
+  if (!std::isfinite(total_)) fail(Code::input, "the sum of squares of the labels exceeds float64; scale the labels");
   floor_ = null_energy / total_;
 }
 
@@ -58,19 +58,19 @@ std::optional<double> LabelSpectrum::complexity() const {
 }
 
 double LabelSpectrum::loss(double time) const {
-  if (!(time >= 0)) fail(Code::usage, "the loss at time {}; times are 0 or more", time);
+  if (!(time >= 0)) fail(Code::usage, "time {} is invalid; it must not be negative", time);
   double sum = 0;
   for (std::size_t i = 0; i < energy_.size(); ++i) {
-    // In the null space 0·∞ would be no number.
+    // Avoids 0·∞ in the null space.
     sum += eigenvalues_[i] == 0 ? energy_[i] : energy_[i] * std::exp(-2 * eigenvalues_[i] * time);
   }
   return sum;
 }
 
 double LabelSpectrum::loss_after(Index steps, double rate) const {
-  if (steps < 0) fail(Code::usage, "the loss after {} steps; choose 0 or more", steps);
-  if (!(rate > 0) || !std::isfinite(rate)) fail(Code::usage, "a learning rate of {}; it must be positive", rate);
-  // A rate of 2/λ₁ itself, rounded, is allowed: the first direction then keeps its error.
+  if (steps < 0) fail(Code::usage, "the number of steps is {}; choose 0 or more", steps);
+  if (!(rate > 0) || !std::isfinite(rate)) fail(Code::usage, "the learning rate is {}; it must be positive", rate);
+  // Accepts 2/λ₁ up to rounding, at which the first direction keeps its error.
   if (rate * eigenvalues_.front() > 2 * (1 + 4 * std::numeric_limits<double>::epsilon())) {
     fail(Code::usage, "gradient descent at the rate {:.6g} diverges; choose one up to 2/λ₁ = {:.6g}", rate,
          2 / eigenvalues_.front());
@@ -78,7 +78,7 @@ double LabelSpectrum::loss_after(Index steps, double rate) const {
   double sum = 0;
   for (std::size_t i = 0; i < energy_.size(); ++i) {
     const double move = rate * eigenvalues_[i];
-    // log|1 − ηλ|; log1p keeps the digits of slow directions.
+    // log|1 − ηλ|; log1p is accurate for slow directions.
     const double each = move < 1 ? std::log1p(-move) : std::log(std::abs(1 - move));
     sum += steps == 0 ? energy_[i] : energy_[i] * std::exp(2 * static_cast<double>(steps) * each);
   }
@@ -86,11 +86,12 @@ double LabelSpectrum::loss_after(Index steps, double rate) const {
 }
 
 void LabelSpectrum::require_reachable(double epsilon) const {
-  if (!(epsilon > 0)) fail(Code::usage, "ε = {}; choose a positive share of the loss at the start", epsilon);
+  if (!(epsilon > 0)) fail(Code::usage, "ε is {}; it must be positive", epsilon);
   if (reaches(epsilon)) return;
   fail(Code::numerical,
-       "the loss never falls to {:.3g} of its start: {} of the {} eigenvalues are 0 up to rounding, and a share of "
-       "{:.3g} of the labels lies in their directions, which no training learns; choose a larger ε, remove repeated "
+       "the loss never falls to {:.3g} of its initial value: {} of the {} eigenvalues are 0 up to rounding, and a "
+       "fraction "
+       "{:.3g} of ‖y‖² lies in their eigenspace, which is never learned; choose a larger ε, remove repeated "
        "samples with different labels, or add to the diagonal of the kernel",
        epsilon, std::ssize(energy_) - rank_, energy_.size(), floor_);
 }
@@ -105,7 +106,7 @@ double LabelSpectrum::time_to(double epsilon) const {
     if (!std::isfinite(high)) fail(Code::numerical, "the time to {:.3g} is beyond float64; scale the kernel", epsilon);
   }
   double low = 0;
-  // The loss falls in t, so halving ends at two neighbouring numbers.
+  // The loss is decreasing in t; bisection ends at two adjacent floating-point numbers.
   for (double middle = high / 2; middle > low && middle < high; middle = low + (high - low) / 2) {
     (loss(middle) > aim ? low : high) = middle;
   }
@@ -119,8 +120,8 @@ Index LabelSpectrum::steps_to(double epsilon, double rate) const {
   Index high = 1;
   while (loss_after(high, rate) > aim) {
     if (static_cast<double>(high) >= most_steps) {
-      fail(Code::numerical, "the loss needs more than 2⁵³ steps of size {:.3g} to fall to {:.3g} of its start", rate,
-           epsilon);
+      fail(Code::numerical, "the loss needs more than 2⁵³ steps of size {:.3g} to fall to {:.3g} of its initial value",
+           rate, epsilon);
     }
     high *= 2;
   }

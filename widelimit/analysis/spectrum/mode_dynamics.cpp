@@ -12,7 +12,7 @@ namespace {
 
 constexpr Index least_points = 3;
 
-/// 1 − e^s without loss of digits for small s.
+/// Returns (1 − e^s)/η, accurate for small s.
 double eigenvalue_of(double slope, double rate) { return -std::expm1(slope) / rate; }
 
 std::optional<ModeRate> fit_mode(const ModeDynamics& found, Index mode, double eigenvalue, double fitted_to) {
@@ -36,14 +36,14 @@ std::optional<ModeRate> fit_mode(const ModeDynamics& found, Index mode, double e
                   .interval = {},
                   .points = line->points};
   if (line->interval) {
-    // A larger slope is a slower decay.
+    // A larger slope means a slower decay.
     result.interval =
         std::pair(eigenvalue_of(line->interval->second, found.rate), eigenvalue_of(line->interval->first, found.rate));
   }
   return result;
 }
 
-/// ‖⟨v_i, y − f⟩‖ over the outputs, for all i.
+/// Computes ‖⟨v_i, y − f⟩‖ over the outputs for all i.
 void project_errors(const KernelSpectrum& spectrum, MatrixView<const double> y, const double* outputs, double* to) {
   Matrix<double> error(y.rows, y.cols, Content::unset);
   for (Index i = 0; i < y.rows; ++i) {
@@ -79,14 +79,14 @@ void predict(const KernelSpectrum& spectrum, ModeDynamics& found) {
 }  // namespace
 
 void ModeOptions::validate() const {
-  if (width < 1) fail(Code::usage, "a width of {}; choose 1 or more", width);
-  if (steps < 1) fail(Code::usage, "{} steps; choose 1 or more", steps);
-  if (records < 2) fail(Code::usage, "{} recorded steps; choose 2 or more", records);
+  if (width < 1) fail(Code::usage, "the width is {}; choose 1 or more", width);
+  if (steps < 1) fail(Code::usage, "the number of steps is {}; choose 1 or more", steps);
+  if (records < 2) fail(Code::usage, "the number of recorded steps is {}; choose 2 or more", records);
   if (rate && (!(*rate > 0) || !std::isfinite(*rate))) {
-    fail(Code::usage, "a learning rate of {}; it must be positive", *rate);
+    fail(Code::usage, "the learning rate is {}; it must be positive", *rate);
   }
   if (!(fitted_to > 0 && fitted_to < 1)) {
-    fail(Code::usage, "rates fitted until the error is {} of its start; choose a number between 0 and 1", fitted_to);
+    fail(Code::usage, "the relative error at which the fit ends is {}; choose a number between 0 and 1", fitted_to);
   }
 }
 
@@ -95,7 +95,7 @@ std::vector<Index> geometric_steps(Index steps, Index count) {
   for (Index k = 0; k < count; ++k) {
     const double place = count == 1 ? 1.0 : static_cast<double>(k) / static_cast<double>(count - 1);
     const auto step = static_cast<Index>(std::llround(std::pow(static_cast<double>(steps), place)));
-    // What equal factors would not tell apart goes on one by one.
+    // Rounded steps that coincide are replaced by consecutive ones.
     const Index next = std::min(std::max(step, chosen.back() + 1), steps);
     if (next > chosen.back()) chosen.push_back(next);
   }
@@ -106,7 +106,7 @@ ModeDynamics mode_dynamics(const Network& network, const SampleView& x, MatrixVi
                            const KernelSpectrum& spectrum, const ModeOptions& options, const Engine& engine) {
   options.validate();
   const auto stable = spectrum.stable_rate();
-  if (!stable) fail(Code::input, "the kernel of the network is 0 on all samples; there is nothing to learn");
+  if (!stable) fail(Code::input, "the kernel of the network is 0 on all samples; the network cannot learn");
   ModeDynamics found;
   found.width = options.width;
   found.rate = options.rate.value_or(*stable / 4);
