@@ -178,7 +178,7 @@ TEST(NthKernel, DrawsUntilTheToleranceIsMet) {
   const NthKernel ended = at(1e-9, 256);
   EXPECT_EQ(ended.samples, 256);
   ASSERT_EQ(ended.remarks.size(), 1U);
-  EXPECT_NE(ended.remarks[0].find("above the 1e-09"), std::string::npos);
+  EXPECT_NE(ended.remarks[0].find("above the tolerance 1e-09"), std::string::npos);
 }
 
 TEST(NthKernel, BitsDoNotDependOnThreads) {

@@ -104,7 +104,7 @@ TEST(ClassScores, LeaveOutWhatIsUndefinedAndSaySo) {
   EXPECT_FALSE(scores.recall);
   EXPECT_DOUBLE_EQ(scores.balanced_accuracy, (0.5 + 0) / 2);
   EXPECT_DOUBLE_EQ(scores.f1, (2.0 / 5 + 0 + 0) / 3);
-  EXPECT_TRUE(has_note(scores, names, "taken for class 'b'"));
+  EXPECT_TRUE(has_note(scores, names, "predicted as class 'b'"));
   EXPECT_TRUE(has_note(scores, names, "no samples of class 'c', 'd'"));
 }
 
