@@ -91,7 +91,7 @@ def test_bad_input():
         wl.rademacher_bound(K, fit, SIGNS, delta="a")
     with pytest.raises(wl.InputError, match="delta is 'a'; give a number"):
         wl.label_bound(K, SIGNS, delta="a")
-    with pytest.raises(wl.InputError, match="do not belong"):
+    with pytest.raises(wl.InputError, match="must be equal"):
         wl.rademacher_bound(K, fit, SIGNS[:9])
     with pytest.raises(wl.InputError, match="none of the classes"):
         wl.rademacher_bound(K, fit, np.arange(80.0))
