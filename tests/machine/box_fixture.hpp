@@ -12,7 +12,7 @@
 
 namespace widelimit {
 
-/// Points of two overlapping or separate clouds and the Gram matrix of a Gaussian kernel, positive definite.
+/// Points of two overlapping or separate clusters and the Gram matrix of a Gaussian kernel, positive definite.
 struct Clouds {
   Matrix<double> gram;
   std::vector<double> labels;
@@ -41,7 +41,7 @@ inline Clouds clouds(Index n, double apart, unsigned seed) {
   return result;
 }
 
-/// (Kα)ᵢ + b of one output.
+/// Returns (Kα)ᵢ + b of one output.
 inline std::vector<double> values(const Matrix<double>& gram, const Fit& fit, Index output = 0) {
   std::vector<double> g;
   for (Index i = 0; i < gram.rows(); ++i) {

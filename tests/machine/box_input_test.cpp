@@ -18,7 +18,7 @@ namespace {
 const std::vector<double> signs{1, -1, 1, -1, 1, -1};
 const std::vector<Index> three_classes{0, 1, 2, 0, 1, 2};
 
-/// The identity, but for entry (2, 4).
+/// The identity except for entry (2, 4).
 Matrix<double> spoilt(double value) {
   Matrix<double> k(6, 6);
   for (Index i = 0; i < 6; ++i) k(i, i) = 1;
@@ -43,7 +43,7 @@ void expect_refused(double value, const std::string& said) {
   for (const auto& fit : machines()) {
     try {
       (void)fit(k.view());
-      ADD_FAILURE() << "entry " << value << " was taken";
+      ADD_FAILURE() << "entry " << value << " was accepted";
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), Code::input);
       EXPECT_NE(std::string(error.what()).find(said), std::string::npos) << error.what();

@@ -36,7 +36,7 @@ TEST(Columns, OfAPartAreTheSameHoweverFewAreKept) {
       const Index k = step * 7 % n;
       const Index l = step * 5 % n;
       const double* first = part.column(k);
-      const double* second = part.column(l);  // the first must survive it
+      const double* second = part.column(l);  // must not invalidate the first
       for (Index i = 0; i < n; ++i) {
         ASSERT_EQ(first[i], data.gram(chosen[static_cast<std::size_t>(i)], chosen[static_cast<std::size_t>(k)]));
         ASSERT_EQ(second[i], data.gram(chosen[static_cast<std::size_t>(i)], chosen[static_cast<std::size_t>(l)]));
@@ -103,7 +103,7 @@ TEST(BoxSolver, ObjectivesWithoutLossesHoldInEveryWiderBox) {
   EXPECT_TRUE(wider.lossless);
   EXPECT_EQ(wider.primal, own.primal);
   EXPECT_EQ(wider.dual, own.dual);
-  // One sample a little inside its margin has a loss, and a wider box makes it more.
+  // A sample slightly inside its margin has a loss, which a wider box increases.
   std::vector<double> product = found.product;
   for (std::size_t i = 0; i < product.size(); ++i) product[i] *= 1 - 1e-9;
   EXPECT_FALSE(objectives(problem, found.a, product, found.bias, error).lossless);
@@ -118,7 +118,7 @@ TEST(BoxSolver, StartsFromWhatItIsGiven) {
     const BoxSolution again = solver.solve(problem, {}, {cold.a, {}});
     EXPECT_EQ(again.iterations, 0);
     EXPECT_NEAR(again.objectives.dual, cold.objectives.dual, 1e-12 * cold.objectives.dual);
-    // Another feasible start: all of it half way.
+    // Another feasible start: half of the solution.
     std::vector<double> half(cold.a);
     for (double& a : half) a /= 2;
     const BoxSolution warm = solver.solve(problem, {}, {half, {}});
@@ -127,8 +127,8 @@ TEST(BoxSolver, StartsFromWhatItIsGiven) {
 }
 
 TEST(BoxSolver, TeamsGiveTheAnswerOfOneThread) {
-  // Enough variables for a team to be worth it. A view with stride 0 shows the same row n times: a Gram matrix of
-  // 40,000 samples without its memory.
+  // Enough variables to use several threads. A view with stride 0 repeats one row n times: a Gram matrix of 40,000
+  // samples without its memory.
   const Index n = 40'000;
   const Matrix<float> row(1, n);
   const MatrixView<const float> zero{row.data(), n, n, 0};

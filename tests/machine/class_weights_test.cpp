@@ -20,7 +20,7 @@ std::vector<Index> uneven_labels(Index n, Index classes) {
   return labels;
 }
 
-/// Every sample of class c, c + 1 times.
+/// Repeats every sample of class c c + 1 times.
 std::vector<Index> repeated_rows(const std::vector<Index>& labels) {
   std::vector<Index> rows;
   for (std::size_t i = 0; i < labels.size(); ++i) {
@@ -34,8 +34,8 @@ struct WeighedCase {
   Index classes = 2;
 };
 
-/// Weights of classes are whole numbers here, and so many copies of a sample are the same problem: equal objectives to
-/// the gap, and decisions to the root that strong convexity leaves of it, |g − g'|² ≤ 2·gap·objective·K(x,x)/λ.
+/// With integer class weights, repeating samples gives the same problem: equal objectives up to the gap, and decisions
+/// up to its square root by strong convexity, |g − g'|² ≤ 2·gap·objective·K(x,x)/λ.
 TEST(ClassWeights, AreRepeatedSamples) {
   constexpr Index n = 40;
   const Matrix<double> k = random_gram(n, 6);
@@ -73,12 +73,12 @@ TEST(ClassWeights, AreRepeatedSamples) {
     const Matrix<double> g = decision(found.fit, k.view());
     const Matrix<double> expected = decision(repeated.fit, across.view());
     const double largest = *std::max_element(k.data(), k.data() + n * n);
-    // Ten times, for the bias, which nothing holds but the losses.
+    // Factor 10 for the bias, which is determined by the losses only.
     const double slack = 10 * std::sqrt(2e-11 * objective * largest / one.machine.lambda);
     for (Index i = 0; i < n; ++i) {
       for (Index j = 0; j < g.cols(); ++j) EXPECT_NEAR(g(i, j), expected(i, j), slack);
     }
-    // The weights do something.
+    // The weights have an effect.
     const FittedMachine plain = train_classes(k.view(), labels, one.classes, one.machine);
     EXPECT_GT(std::fabs(*plain.fit.summary.primal - objective), 1e-3);
   }
@@ -91,7 +91,7 @@ TEST(ClassWeights, BalancedAreInverseToTheSizes) {
   for (std::size_t i = 0; i < labels.size(); ++i) {
     EXPECT_DOUBLE_EQ(weights[i], 8.0 / (3 * (labels[i] == 0 ? 5 : (labels[i] == 1 ? 2 : 1))));
   }
-  // A weight of 2 is a sample twice: the class of one sample counts as one of two.
+  // A weight of 2 counts a sample twice: the class of one sample counts as one of two.
   MachineOptions weighed = options;
   const std::vector<double> own{1, 1, 1, 1, 1, 1, 1, 2};
   weighed.weights = own;
@@ -128,7 +128,7 @@ TEST(ClassWeights, AreRefusedByMachinesThatCannotWeigh) {
   EXPECT_THROW(posterior.validate(), Error);
 }
 
-/// By a factor of the Gram matrix, and by conjugate gradients without it.
+/// With a factor of the Gram matrix, and with conjugate gradients.
 TEST(ClassWeights, ReachEverySolverOfRidge) {
   const Dataset data = noisy_samples(30, {1, 1, 4}, 5);
   const std::vector<Index> labels = uneven_labels(30, 3);
@@ -154,7 +154,8 @@ TEST(ClassWeights, ReachEverySolverOfRidge) {
   }
 }
 
-/// A machine that cannot tell classes apart errs on all samples of the second: a fifth of them, or half the classes.
+/// A machine that cannot separate the classes misclassifies all samples of the second: a fifth of the samples, or half
+/// with balanced classes.
 TEST(ClassWeights, CountInTheErrorsOfTune) {
   constexpr Index n = 30;
   const Matrix<double> zero(n, n);
@@ -177,7 +178,7 @@ TEST(ClassWeights, OfRidgeAreThoseOfItsLeaveOneOut) {
   const std::vector<double> weights = sample_weights(options.machine, labels, 3);
   const RidgePath path = ridge_path(k.view(), class_targets(labels, 3).view(), options.lambdas, {.weights = weights});
   EXPECT_EQ(*point.misclassified, *path.points[0].loo_misclassified);
-  // The training error from the machine itself.
+  // The training error computed from the machine itself.
   MachineOptions machine = options.machine;
   machine.lambda = 0.3;
   const FittedMachine trained = train_classes(k.view(), labels, 3, machine);

@@ -153,7 +153,7 @@ TEST(NetworkGram, IsTheGramMatrixOfTheNetwork) {
     expected.multiply(v.view(), right.view(), nullptr);
     NetworkGramOptions options{.precision = Precision::f64};
     const auto whole_product = network_gram(network, samples, options, *engine);
-    // All at once, in smaller blocks, and with the samples in panels.
+    // In one block, in smaller blocks, and in panels of samples.
     for (const std::size_t memory : {options.memory, whole_product.bytes() - 1, std::size_t{440'000}}) {
       if (memory < options.memory && n < 400) continue;
       options.memory = memory;

@@ -14,7 +14,7 @@ namespace widelimit::test {
 using Extended = long double;
 using Rows = std::vector<std::vector<Extended>>;
 
-/// Solves a x = b by Gaussian elimination with partial pivoting in long double: nothing in common with the library.
+/// Solves a x = b by Gaussian elimination with partial pivoting in long double, independent of the library.
 inline std::vector<Extended> eliminate(Rows a, std::vector<Extended> b) {
   const std::size_t n = b.size();
   for (std::size_t k = 0; k < n; ++k) {
@@ -37,7 +37,7 @@ inline std::vector<Extended> eliminate(Rows a, std::vector<Extended> b) {
   return b;
 }
 
-/// A positive definite kernel of scattered points on a line, with a little on the diagonal.
+/// A positive definite kernel of scattered points on a line, with a small multiple of the identity added.
 template <typename T>
 Matrix<T> line_gram(Index n, double nugget = 1e-3) {
   Matrix<T> k(n, n);
@@ -51,7 +51,7 @@ Matrix<T> line_gram(Index n, double nugget = 1e-3) {
   return k;
 }
 
-/// Targets of several outputs without symmetry.
+/// Asymmetric targets of several outputs.
 inline Matrix<double> wavy_targets(Index n, Index outputs) {
   Matrix<double> y(n, outputs);
   for (Index i = 0; i < n; ++i) {
@@ -62,7 +62,7 @@ inline Matrix<double> wavy_targets(Index n, Index outputs) {
   return y;
 }
 
-/// A progress that stops the work.
+/// A progress that requests interruption.
 class Stop final : public Progress {
  public:
   bool update(std::int64_t, std::int64_t, std::string_view) override { return false; }

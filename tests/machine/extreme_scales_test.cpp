@@ -19,7 +19,7 @@ Matrix<double> scaled(const Matrix<double>& k, double by) {
   return result;
 }
 
-/// Everything finite, a message where it did not converge, a gap where it did.
+/// Expects finite values, a message if the fit did not converge, and a gap if it did.
 void expect_honest(const Fit& fit, double tolerance) {
   expect_finite(fit);
   if (fit.summary.converged()) {
@@ -30,7 +30,7 @@ void expect_honest(const Fit& fit, double tolerance) {
   }
 }
 
-/// A fit, or an Error{input} that says which number is too large or too small.
+/// Returns a fit, or expects an Error{input} that names the value out of range.
 template <typename Fitting>
 void expect_fit_or_refusal(const Fitting& fitting, double tolerance) {
   try {
@@ -77,7 +77,7 @@ TEST(ExtremeScales, EndHonestly) {
   }
 }
 
-/// The machine of sK and sλ has 1/s the coefficients; so it has at both ends of float64.
+/// The machine of sK and sλ has 1/s times the coefficients, also at both ends of the float64 range.
 TEST(ExtremeScales, AreTheSameMachine) {
   const Clouds data = clouds(25, 1.0, 4);
   std::vector<Index> classes;

@@ -27,7 +27,8 @@ std::vector<double> waves(Index n) {
   return slope;
 }
 
-/// The minimum over the variables `kept`, the others still, by elimination in long double; of all variables.
+/// Returns the minimum over the variables `kept` with the others fixed, by elimination in long double; one entry per
+/// variable.
 std::vector<double> minimum(const Matrix<double>& q, const std::vector<double>& slope, const std::vector<Index>& kept,
                             bool equality) {
   const std::size_t n = kept.size();
@@ -51,7 +52,7 @@ void expect_near(const std::vector<double>& ours, const std::vector<double>& the
   for (std::size_t i = 0; i < ours.size(); ++i) EXPECT_NEAR(ours[i], theirs[i], tolerance * largest) << i;
 }
 
-/// Every sample of a line_gram twice, one after the other.
+/// Repeats every sample of a line_gram.
 Matrix<double> twins(Index n) {
   const Matrix<double> single = test::line_gram<double>(n / 2);
   Matrix<double> q(n, n);
@@ -61,7 +62,7 @@ Matrix<double> twins(Index n) {
   return q;
 }
 
-// The nugget of 1e-3 bounds the condition number by 2e5, rounding by 1e-10; more than two blocks of rows.
+// The nugget of 1e-3 bounds the condition number by 2e5 and rounding by 1e-10; more than two blocks of rows.
 TEST(Face, FollowsTheMinimumAsVariablesLeave) {
   const Index n = 117;
   const Matrix<double> q = test::line_gram<double>(n);
@@ -78,7 +79,7 @@ TEST(Face, FollowsTheMinimumAsVariablesLeave) {
       const FaceDirection direction = face.direction(slope);
       EXPECT_FALSE(direction.flat);
       expect_near(direction.by, minimum(q, slope, kept, equality), 1e-9);
-      // What the slope becomes on the face: 0, or a constant.
+      // The slope on the face at the minimum: 0, or a constant.
       const double level = slope[usize(kept[0])] + direction.change[usize(kept[0])];
       for (const Index i : kept) EXPECT_NEAR(slope[usize(i)] + direction.change[usize(i)], level, 1e-9);
       EXPECT_NEAR(equality ? 0 : level, 0, 1e-9);
@@ -96,7 +97,7 @@ TEST(Face, LetsCombinationsRestUntilTheyAreNeeded) {
     std::vector<Index> kept;
     for (Index i = 0; i < n; i += 2) kept.push_back(i);
     expect_near(face.direction(slope).by, minimum(q, slope, kept, equality), 1e-9);
-    // The twin takes over; then neither is left.
+    // The duplicate replaces the removed variable; then both are removed.
     for (const Index leaving : {0, 40, 108}) {
       face.remove(leaving);
       std::replace(kept.begin(), kept.end(), leaving, leaving + 1);

@@ -13,7 +13,7 @@
 namespace widelimit {
 namespace {
 
-/// A machine of the zero kernel would predict its bias, whatever it was given.
+/// A machine with the zero kernel would predict a constant.
 TEST(FrozenNetwork, WithoutTrainedLayerFitsNoMachine) {
   const Dataset data = noisy_samples(9, {1, 1, 3}, 5);
   const Matrix<double> y(9, 1);

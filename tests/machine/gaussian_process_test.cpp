@@ -19,7 +19,7 @@ using test::line_gram;
 using test::Rows;
 using test::wavy_targets;
 
-/// The first n samples of n + tests are for training; line_gram is the covariance of all.
+/// The first n of n + tests samples are for training; line_gram is the covariance of all.
 struct TrainAndTest {
   Matrix<double> train;
   Matrix<double> cross;
@@ -72,7 +72,7 @@ TEST(GaussianProcess, PosteriorIsThatOfTheJointNormal) {
   }
 }
 
-/// K** − K*ᵀ(K + σ²I)⁻¹K* between all pairs of test points; a strip of variances has fewer than these.
+/// K** − K*ᵀ(K + σ²I)⁻¹K* between all pairs of test points; more points than one strip of variances.
 TEST(GaussianProcess, CovarianceIsThatOfTheJointNormal) {
   for (const Index tests : {1, 5, 270}) {
     const Index n = 13;
@@ -106,7 +106,7 @@ TEST(GaussianProcess, CovarianceIsThatOfTheJointNormal) {
   }
 }
 
-/// p(y₁ … y_n) = Π p(y_i | y₁ … y_{i−1}), each a normal density by the posterior of those before.
+/// p(y₁ … y_n) = Π p(y_i | y₁ … y_{i−1}), each a normal density with the posterior given the previous samples.
 TEST(GaussianProcess, LikelihoodIsTheProductOfPredictions) {
   const Index n = 20;
   const double noise = 0.05;

@@ -17,8 +17,8 @@ Matrix<T> rounded(const Matrix<double>& k) {
   return result;
 }
 
-/// On the default engine, so that other test programs ask the same of memory that the host may not look into. With room
-/// for all columns they are fetched at once; with less, two or more at a time are kept.
+/// Uses the default engine, so that other test programs also cover memory that the host cannot access. If all columns
+/// fit into memory they are fetched at once; otherwise at least two are cached.
 template <typename T>
 void expect_columns(const Matrix<T>& k, const std::vector<Index>& chosen, std::size_t room) {
   const Index count = chosen.empty() ? n : std::ssize(chosen);

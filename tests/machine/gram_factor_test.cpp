@@ -8,7 +8,7 @@
 namespace widelimit {
 namespace {
 
-/// L·(row j of L) is column j of K; α of a random β gives Kα = Lβ; pull is the transpose of values.
+/// L·(row j of L) equals column j of K; α of a random β gives Kα = Lβ; `pull` is the transpose of `values`.
 void expect_factor(const Matrix<double>& k, Index rank) {
   const GramMatrix gram(k.view());
   const GramFactor factor(gram);
@@ -47,7 +47,7 @@ TEST(GramFactor, SeesNegativeEigenvalues) {
   EXPECT_FALSE(GramFactor(GramMatrix(swap.view())).complete());
 }
 
-// Rounding to float32 makes zero eigenvalues negative; that is not a fault of the kernel.
+// Rounding to float32 makes zero eigenvalues negative, which is within the tolerance.
 TEST(GramFactor, ForgivesTheRoundingOfItsPrecision) {
   const Matrix<double> k = random_gram(37, 4);
   Matrix<float> rounded(37, 37);

@@ -17,8 +17,8 @@
 namespace widelimit {
 namespace {
 
-/// −I; two samples beyond the inequality of Cauchy and Schwarz; and an eigenvalue of −1e-6 among good ones, in a
-/// direction that no pair of samples shows.
+/// −I; a pair of samples that violates the Cauchy–Schwarz inequality; and an eigenvalue of −1e-6 whose eigenvector
+/// involves many samples.
 std::vector<Matrix<double>> indefinite_grams(Index n) {
   std::vector<Matrix<double>> grams;
   Matrix<double> negative(n, n);
@@ -111,7 +111,7 @@ TEST(IndefiniteGram, IsNoCovariance) {
   }
 }
 
-/// What the message says to add is enough.
+/// The diagonal shift that the message suggests is sufficient.
 TEST(IndefiniteGram, IsCuredByWhatItsMessageSays) {
   for (Matrix<double>& k : indefinite_grams(size)) {
     const MachineOptions options{.machine = Machine::svm};
@@ -123,13 +123,13 @@ TEST(IndefiniteGram, IsCuredByWhatItsMessageSays) {
   }
 }
 
-/// Where the test is left out, negative curvature that the solver meets ends it all the same.
+/// Without the test, negative curvature that the solver meets ends the fit as well.
 TEST(IndefiniteGram, IsToldByTheSolverToo) {
   const auto grams = indefinite_grams(size);
   for (std::size_t g = 0; g < 2; ++g) {
     for (const Machine machine : {Machine::svm, Machine::svm2, Machine::hard_svm}) {
       for (const bool bias : {false, true}) {
-        // The pair is met where its labels make it a step: both of one class without a bias, of two with one.
+        // The labels are chosen so that the pair is a step: the same class without a bias, different classes with one.
         std::vector<Index> labels = labels_of(2);
         const MachineOptions options{.machine = machine, .lambda = 1e-3, .bias = bias, .check_definite = false};
         const FittedMachine trained = train_classes(grams[g].view(), labels, 2, options);
@@ -143,7 +143,8 @@ TEST(IndefiniteGram, IsToldByTheSolverToo) {
   }
 }
 
-/// Ridge solves what its own λ makes positive definite; where the solution shows that K is not, no gap is claimed.
+/// Ridge solves a system that its λ makes positive definite; if the solution shows that K is indefinite, no gap is
+/// reported.
 TEST(IndefiniteGram, LeavesRidgeWithoutAGap) {
   const auto grams = indefinite_grams(size);
   Matrix<double> y(size, 1);

@@ -23,7 +23,7 @@ TEST(Diagnose, FindsTheSmallestEigenvalueAndTheRidge) {
   EXPECT_NE(found.message.find("order 1"), std::string::npos);
 }
 
-/// Eigenvalues −0.5, 1, …, known by construction: H diag(d) H with a reflection H.
+/// Eigenvalues −0.5, 1, …, by construction: H diag(d) H with a reflection H.
 TEST(Diagnose, BeyondTheExactSizeByLanczos) {
   for (const Index n : {1, 2, 37, 300}) {
     std::vector<double> v;

@@ -13,7 +13,7 @@
 namespace widelimit {
 namespace {
 
-/// Points of few dimensions with labels that no hyperplane separates, and their linear kernel.
+/// Low-dimensional points with labels that no hyperplane separates, and their linear kernel.
 struct FlatData {
   Matrix<double> x;
   Matrix<double> gram;
@@ -56,7 +56,7 @@ BoxProblem dual_problem(const FlatData& data, DualOf kind, double bound, bool eq
   return problem;
 }
 
-/// D(a) by its definition.
+/// Returns D(a) by its definition.
 double dual_value(const FlatData& data, const BoxProblem& problem, const std::vector<double>& a) {
   double value = 0;
   for (Index d = 0; d < data.x.cols(); ++d) {
@@ -110,7 +110,7 @@ TEST(InteriorPoint, HasTheMinimumOfWorkingSets) {
     for (const DualOf kind : {DualOf::svm, DualOf::squared, DualOf::regression}) {
       for (const double bound : {1e-3, 1.0, 1e4}) {
         for (const bool equality : {false, true}) {
-          if (n == 1 && equality) continue;  // nothing but 0
+          if (n == 1 && equality) continue;  // only a = 0 is feasible
           const BoxProblem problem = dual_problem(data, kind, bound, equality);
           const BoxSolution known = BoxSolver(data.gram.view()).solve(problem, {.tolerance = 1e-10});
           const Engine& engine = all_processors();
@@ -155,7 +155,7 @@ TEST(InteriorPoint, IsTakenForCopiesAndConstantSamples) {
   FlatData data = flat_data(400, 2, 5);
   for (Index i = 0; i < 400; ++i) {
     for (Index j = 0; j < 400; ++j) {
-      // Every sample four times, and those of the last fifth nothing but the same constant.
+      // Every sample four times; the last fifth are identical constant samples.
       const Index a = i >= 320 ? -1 : i / 4;
       const Index b = j >= 320 ? -1 : j / 4;
       data.gram(i, j) = 1;
@@ -179,8 +179,8 @@ TEST(InteriorPoint, HasTheSameBitsOnAnyNumberOfThreads) {
   EXPECT_EQ(first.bias, second.bias);
 }
 
-/// (1 + ⟨x, x'⟩)⁴ with one sample 30 times as long as the others: its entries reach 10¹², and noise of its own gradient
-/// must not end the steps of the others.
+/// (1 + ⟨x, x'⟩)⁴ with one sample 30 times as long as the others: its entries reach 10¹², and the noise of its own
+/// gradient must not stop the steps of the others.
 TEST(InteriorPoint, SolvesBesideAnOutlier) {
   for (const std::uint64_t seed : {1U, 2U, 3U, 4U}) {
     FlatData data = flat_data(400, 3, seed);

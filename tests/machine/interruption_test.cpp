@@ -20,7 +20,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// Work on one thread, and how many interruption points it must have at least: those of its blocks.
+/// A computation on one thread and its minimum number of interruption points, one per block.
 struct Stoppable {
   std::string name;
   int points;
@@ -83,7 +83,7 @@ std::vector<double> inertia() {
   return {static_cast<double>(found.negative), static_cast<double>(found.zero), static_cast<double>(found.positive)};
 }
 
-/// Made outside of what is stopped.
+/// Created outside the interrupted code.
 const GaussianProcess& process() {
   static const GaussianProcess found({gram_of_samples().view(), one_thread()}, targets().view(), {.noise = 0.1});
   return found;
@@ -175,13 +175,13 @@ TEST(InterruptedWork, AsksBetweenBlocksAndStopsWhereverItIsTold) {
       const Interruptible interruptible(&listener, milliseconds(0));
       try {
         (void)work.run();
-        ADD_FAILURE() << "not stopped at question " << last;
+        ADD_FAILURE() << "not interrupted at point " << last;
       } catch (const Error& error) {
         EXPECT_EQ(error.code(), Code::interrupted) << error.what();
       }
       EXPECT_EQ(listener.asked, last);
     }
-    EXPECT_EQ(work.run(), expected) << "after it was stopped";
+    EXPECT_EQ(work.run(), expected) << "after an interruption";
   }
 }
 

@@ -21,7 +21,7 @@
 namespace widelimit {
 namespace {
 
-/// Two blobs that overlap, or three.
+/// Two overlapping clusters, or three.
 Dataset blobs(Index n, Index classes, std::uint64_t seed) {
   const Random random(seed);
   constexpr Index d = 5;
@@ -56,8 +56,8 @@ double apart(const Matrix<double>& a, const Matrix<double>& b) {
 
 class LabelAwareFit : public testing::TestWithParam<std::tuple<LabelAwareMethod, Psd, Index>> {};
 
-/// A model is the kernel of the network, Z and the support: it says of the same samples what the fit said, whatever was
-/// done to the spectrum, before and after a round trip through a file.
+/// A model consists of the kernel of the network, Z and the support: its predictions equal those of the fit for every
+/// spectrum repair, before and after a round trip through a file.
 TEST_P(LabelAwareFit, ModelsRememberWhatTheyNeed) {
   const auto& [method, psd, classes] = GetParam();
   TrainTest data{.train = blobs(90, classes, 1), .test = blobs(40, classes, 2)};
@@ -68,7 +68,7 @@ TEST_P(LabelAwareFit, ModelsRememberWhatTheyNeed) {
   Model model = fitted_model(request().kernel, data.train, fitted.machine, options.machine.lambda);
   model.label_aware = std::move(fitted.label_aware->aware);
   const Matrix<double> test = predict_decisions(model, data.test->view(), all_processors());
-  // Angles of a sample with itself are known to √ε there.
+  // The angle of a sample with itself is accurate to √ε only.
   EXPECT_LT(apart(test, *fitted.test), 1e-9);
   EXPECT_LT(apart(predict_decisions(model, data.train.view(), all_processors()), fitted.train), 1e-5);
 
@@ -104,10 +104,10 @@ TEST(LabelAwareMachine, IndefiniteKernelsAreToldAndCured) {
                Error);
 }
 
-/// Ridge and regression need a regular matrix, no definite one: (K^HR + λ/2)α = y to rounding, with a remark.
+/// Ridge and regression need a nonsingular matrix, not a definite one: (K^HR + λ/2)α = y to rounding, with a remark.
 TEST(LabelAwareMachine, RidgeSolvesWithAnIndefiniteKernelAndSaysSo) {
   const TrainTest data{.train = blobs(80, 2, 1), .test = std::nullopt};
-  // With λ/2 = 50 added the kernel is positive definite, and indefinite all the same: the gap would say nothing.
+  // With λ/2 = 50 the matrix is positive definite although the kernel is indefinite: the gap would be invalid.
   for (const auto& [machine, lambda] :
        {std::pair(Machine::ridge, 0.5), std::pair(Machine::ridge, 100.0), std::pair(Machine::regression, 1.0)}) {
     FitDataOptions options = options_of(machine, LabelAwareMethod::linear1, Psd::none);
@@ -144,8 +144,8 @@ PairFunctions two_features() {
           }};
 }
 
-/// With features of the caller a fit is that of a machine on the matrix of make_label_aware. Its model remembers their
-/// names, and says with the same functions the same bits after a round trip through a file.
+/// With user-defined features, a fit equals that of a machine on the matrix of make_label_aware. Its model stores their
+/// names and, with the same functions, predicts the same bits after a round trip through a file.
 TEST(LabelAwareMachine, ModelsRememberTheNamesOfPairFeaturesOfTheCaller) {
   const TrainTest data{.train = blobs(150, 2, 1), .test = blobs(40, 2, 2)};
   const PairFunctions own = two_features();
@@ -234,7 +234,7 @@ TEST(LabelAwareMachine, RefusesWhatItsKernelDoesNotAllow) {
                Error);
 }
 
-/// Error of one fold that tests the second half of the samples.
+/// Returns the error of one fold that tests the second half of the samples.
 std::vector<TunePoint> one_fold(const Dataset& data, const Matrix<double>& k, LabelAwareMethod method, Machine machine,
                                 const PairFunctions* own = nullptr) {
   TuneOptions options{.machine = {.machine = machine}, .lambdas = {0.3}};
@@ -247,8 +247,8 @@ std::vector<TunePoint> one_fold(const Dataset& data, const Matrix<double>& k, La
   return tune_classes(k, data.labels, 2, options);
 }
 
-/// Labels of samples that are left out change nothing: where all of them are turned round, each prediction that was
-/// right is wrong, and each that was wrong is right.
+/// Labels of held-out samples have no effect on the fit: if all of them are flipped, each correct prediction becomes
+/// wrong and vice versa.
 TEST(LabelAwareTune, LabelsLeftOutAreNeverSeen) {
   Dataset data = blobs(120, 2, 3);
   const AnyMatrix gram =
@@ -270,7 +270,7 @@ TEST(LabelAwareTune, LabelsLeftOutAreNeverSeen) {
   }
 }
 
-/// Features of the caller are those of the samples of the fold: its error is that of a fit to them alone.
+/// User-defined features are evaluated on the samples of the fold: its error equals that of a fit to them alone.
 TEST(LabelAwareTune, AFoldIsAFitToItsSamples) {
   const Dataset data = blobs(120, 2, 5);
   const AnyMatrix gram =
@@ -300,7 +300,7 @@ TEST(LabelAwareTune, AFoldIsAFitToItsSamples) {
   EXPECT_DOUBLE_EQ(*point.misclassified, wrong / static_cast<double>(parts.test->count()));
 }
 
-/// With labels drawn at random every machine is as good as chance: five standard errors of a share of 200.
+/// With random labels the error is at chance level, within five standard errors for 200 samples.
 TEST(LabelAwareTune, RandomLabelsGiveChance) {
   Dataset data = blobs(200, 2, 4);
   const Random random(77);

@@ -10,8 +10,8 @@
 namespace widelimit {
 namespace {
 
-// scikit-learn 1.9 (LIBSVM), SVC and SVR with kernel="precomputed", tol=1e-12, on points that formulas give:
-// xᵢ = (sin 1.3i, cos 2.1i, sin(3.7i + 1)), k = exp(−‖x − x'‖²/2), i < 60.
+// scikit-learn 1.9 (LIBSVM), SVC and SVR with kernel="precomputed", tol=1e-12, on the points xᵢ = (sin 1.3i, cos 2.1i,
+// sin(3.7i + 1)), k = exp(−‖x − x'‖²/2), i < 60.
 constexpr Index count = 60;
 
 std::array<double, 3> point(Index i) {
@@ -55,9 +55,9 @@ TEST(LibsvmGolden, SvcHasTheSameDualObjectiveAndBias) {
     SvmOptions options{.lambda = 1 / golden.c, .bias = true, .tolerance = 1e-11};
     if (golden.weighted) options.weights = weights;
     const Fit fit = fit_svm(gram.view(), labels, options);
-    // EQ's objective is λ times LIBSVM's.
+    // The objective of EQ is λ times that of LIBSVM.
     EXPECT_NEAR(*fit.summary.dual * golden.c, golden.dual, 1e-8 * golden.dual) << golden.c;
-    // LIBSVM keeps K in single precision, so that its margins are off by 6e-8 times the size of α.
+    // LIBSVM stores K in single precision, so its margins have errors of 6e-8 times the size of α.
     EXPECT_NEAR(fit.bias[0], golden.bias, 1e-5 + 1e-6 * golden.c) << golden.c;
   }
 }

@@ -35,7 +35,7 @@ TEST(StepLength, ShrinksAndGrows) {
 TEST(StepLength, IsZeroWhereNothingDescends) {
   EXPECT_EQ(step_length([](double t) { return Slice{t, 1, 0}; }), 0);
   EXPECT_EQ(step_length([](double) { return Slice{std::nan(""), std::nan(""), 0}; }), 0);
-  // A slope that lies: every value is higher.
+  // A wrong slope: every value is higher.
   EXPECT_EQ(step_length([](double t) { return Slice{t > 0 ? 1.0 : 0.0, -1, 0}; }), 0);
 }
 

@@ -13,7 +13,7 @@ namespace {
 
 using Real = long double;
 
-/// Half of the samples in each class, some of them where the other class is.
+/// Half of the samples in each class, with overlap.
 std::vector<double> noisy_labels(const Matrix<double>& k, std::uint64_t seed = 5) {
   Noise noise(seed);
   std::vector<double> y;
@@ -22,7 +22,7 @@ std::vector<double> noisy_labels(const Matrix<double>& k, std::uint64_t seed = 5
   return y;
 }
 
-/// P(α, b) by its definition.
+/// Returns P(α, b) by its definition.
 Real objective(const Matrix<double>& k, const std::vector<double>& y, const std::vector<Real>& alpha, Real b,
                const LogisticOptions& options) {
   Real value = 0;
@@ -39,7 +39,7 @@ Real objective(const Matrix<double>& k, const std::vector<double>& y, const std:
 
 std::vector<Real> coefficients(const Fit& fit) { return {fit.alpha.data(), fit.alpha.data() + fit.alpha.rows()}; }
 
-/// Accelerated gradient descent in the feature space, restarted where it overshoots: knows nothing of Newton.
+/// Accelerated gradient descent with restarts in the feature space, independent of Newton's method.
 Real descended(const Matrix<double>& k, const std::vector<double>& y, const LogisticOptions& options) {
   const Index n = k.rows();
   const auto size = static_cast<std::size_t>(n);
@@ -88,7 +88,7 @@ TEST(Logistic, AgreesWithGradientDescent) {
       ASSERT_TRUE(fit.summary.converged()) << fit.summary.message;
       const Real expected = descended(k, y, options);
       const Real reached = objective(k, y, coefficients(fit), fit.bias[0], options);
-      // The gap bounds the distance to the minimum; descent ends a little above it.
+      // The gap bounds the distance to the minimum; gradient descent ends slightly above it.
       EXPECT_NEAR(static_cast<double>(reached / expected), 1.0, 2e-8) << lambda << ' ' << bias;
       EXPECT_NEAR(*fit.summary.primal, static_cast<double>(reached), 1e-13 * static_cast<double>(reached));
       EXPECT_LE(*fit.summary.dual, static_cast<double>(expected) * (1 + 1e-14));
@@ -110,7 +110,7 @@ TEST(Logistic, IsAMinimumByFiniteDifferences) {
       (i < y.size() ? alpha[i] : b) += by;
       return objective(k, y, alpha, b, options);
     };
-    // Second order: the error is step²/6 times a third derivative that is at most Σ|K_ij|³.
+    // Second order: the error is step²/6 times a third derivative of at most Σ|K_ij|³.
     EXPECT_NEAR(static_cast<double>((moved(step) - moved(-step)) / (2 * step)), 0.0, 3e-7) << i;
   }
 }
@@ -126,7 +126,7 @@ TEST(Logistic, EndsForEveryLambda) {
         EXPECT_LE(*fit.summary.gap, 1e-8);
         EXPECT_LE(fit.summary.iterations, 60) << lambda;
         for (Index i = 0; i < 37; ++i) ASSERT_TRUE(std::isfinite(fit.alpha(i, 0)));
-        if (bias && lambda > 1e-7) {  // below, α may come from the features, and says this in Kα alone
+        if (bias && lambda > 1e-7) {  // below, α may come from the features and is accurate only in Kα
           double total = 0;
           double largest = 0;
           for (Index i = 0; i < 37; ++i) {
@@ -241,7 +241,7 @@ TEST(Logistic, RefusesBadInput) {
 }
 
 TEST(Logistic, TellsTheConditionOfItsFactor) {
-  // B = I + K/(4λ) at α = 0; on K = diag(1, 9) the first step factors diag(1 + 1/4λ, 1 + 9/4λ).
+  // B = I + K/(4λ) at α = 0; for K = diag(1, 9) the first step factorises diag(1 + 1/4λ, 1 + 9/4λ).
   Matrix<double> k(2, 2);
   k(0, 0) = 1;
   k(1, 1) = 9;
@@ -256,7 +256,7 @@ TEST(Logistic, StopsInsideAFactorisation) {
   struct Later : Progress {
     int calls = 0;
     bool update(std::int64_t, std::int64_t, std::string_view unit) override {
-      // The test of K comes first, on a device by its factor.
+      // The test of K comes first, on a device by its own factorisation.
       EXPECT_TRUE(unit == "tiles" || unit == "rows of a factor" || unit == "iterations") << unit;
       return ++calls < 4;
     }

@@ -9,7 +9,7 @@
 namespace widelimit {
 namespace {
 
-/// Points of three bunches on a circle, by their inner products and a little of the identity.
+/// Points of three clusters on a circle, with their inner products plus a multiple of the identity.
 Matrix<double> bunches(const std::vector<Index>& labels) {
   const Index n = std::ssize(labels);
   const auto angle = [&](Index i) {

@@ -38,7 +38,7 @@ double value_at(const Network& network, const SampleView& x, const Matrix<double
   return found.value;
 }
 
-/// Derivative of f at 0 by Romberg's table of central differences: errors of order h⁸.
+/// Returns the derivative of f at 0 by Romberg extrapolation of central differences: errors of order h⁸.
 double romberg_slope(const std::function<double(double)>& f) {
   std::vector<double> row;
   for (double h = 0.08; row.size() < 4; h /= 2) row.push_back((f(h) - f(-h)) / (2 * h));
@@ -65,7 +65,7 @@ TEST(MarginalLikelihood, IsThatOfTheGaussianProcess) {
   }
 }
 
-/// K = w⁴G + w²b² + b², G = ⟨x,x'⟩/d, whose derivatives are known; all in long double by elimination.
+/// K = w⁴G + w²b² + b², G = ⟨x,x'⟩/d, with known derivatives; all in long double by elimination.
 TEST(MarginalLikelihood, GradientOfALinearNetworkIsExact) {
   const Index n = 9;
   const double w = 1.3;
@@ -108,12 +108,12 @@ TEST(MarginalLikelihood, GradientOfALinearNetworkIsExact) {
   const Network network = with_std(Network::parse("dense dense"), {w, b});
   const MarginalLikelihood found =
       marginal_likelihood(network, vectors(x), y.view(), {.noise = noise}, all_processors());
-  // 1.2e-12 of 2D·K in ∂K, times Σ|αα^T − A⁻¹||K|, which is below 1e3 here.
+  // Error 1.2e-12 of 2D·K in ∂K, times Σ|αα^T − A⁻¹||K|, which is below 1e3 here.
   for (std::size_t p = 0; p < 3; ++p) EXPECT_NEAR(found.gradient[p], static_cast<double>(expected[p]), 1e-8) << p;
 }
 
-/// Without biases K of a ReLU network of D layers is w^{2D} times another: ∂K/∂log w = 2D·K, so that
-/// ∂L/∂log w + 2D ∂L/∂log σ² = D(yᵀα − n). On more samples than a strip has.
+/// Without biases, K of a ReLU network of D layers is proportional to w^{2D}: ∂K/∂log w = 2D·K, so that ∂L/∂log w + 2D
+/// ∂L/∂log σ² = D(yᵀα − n). Uses more samples than one strip.
 TEST(MarginalLikelihood, GradientObeysEulersIdentityOfAHomogeneousKernel) {
   const Index n = 301;
   const Matrix<double> x = scattered(n, 7);
@@ -186,7 +186,7 @@ TEST(MarginalLikelihood, RefusesBadInput) {
   EXPECT_THROW((void)marginal_likelihood(network, vectors(x), few.view(), {}, all_processors()), Error);
 }
 
-/// y drawn by hand from a smooth function with noise.
+/// y from a smooth function with noise.
 struct Problem {
   Matrix<double> x = scattered(40, 2, 5);
   Matrix<double> y{40, 1};
@@ -235,12 +235,12 @@ TEST(LikelihoodSearch, KeepsToItsBoundsAndToWhatIsFixed) {
                                                                problem.y.view(), options, all_processors());
   ASSERT_TRUE(found.summary.converged()) << found.summary.message;
   EXPECT_EQ(found.parameters.b_std, 0.0);
-  EXPECT_EQ(found.parameters.noise, 0.5);  // the data have less
+  EXPECT_EQ(found.parameters.noise, 0.5);  // the data have less noise
   EXPECT_LT(found.gradient[2], 0);
   EXPECT_NEAR(found.gradient[0], 0, 40e-6);
 }
 
-/// Smooth data without noise: the likelihood rises until K + σ²I is nearly singular, and rounding ends the search.
+/// Smooth data without noise: the likelihood increases until K + σ²I is nearly singular, and rounding ends the search.
 TEST(LikelihoodSearch, EndsWhereRoundingHidesTheGradient) {
   Matrix<double> x(17, 1);
   Matrix<double> y(17, 1);

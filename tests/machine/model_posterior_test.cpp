@@ -10,7 +10,7 @@ namespace {
 
 class ModelPosterior : public Folder {};
 
-/// Ridge with a posterior on `train`, which it scales itself.
+/// Fits ridge with a posterior to `train`, which it scales itself.
 Model posterior_model(const Dataset& raw, const std::variant<Network, ClassicalKernel>& kernel, const Engine& engine,
                       AnyMatrix& gram_of_train) {
   Model model;
@@ -51,7 +51,7 @@ TEST_F(ModelPosterior, TravelsInTheFileAndIsThatOfTheProcess) {
     const Matrix<double> mean = predict_decisions(loaded, raw.view(), *engine);
     // At a training sample: K − K(K + σ²I)⁻¹K = σ²(I − σ²(K + σ²I)⁻¹), which is less than the noise.
     for (Index i = 0; i < 20; ++i) {
-      EXPECT_NEAR(posterior.mean(i, 0), mean(i, 0), 1e-12);  // strips of other lengths
+      EXPECT_NEAR(posterior.mean(i, 0), mean(i, 0), 1e-12);  // different strip lengths
       EXPECT_GT(posterior.variance[static_cast<std::size_t>(i)], 0);
       EXPECT_LT(posterior.variance[static_cast<std::size_t>(i)], 0.05);
     }

@@ -14,7 +14,7 @@
 namespace widelimit {
 namespace {
 
-/// A model of `n` samples with `outputs` outputs whose every third coefficient is 0.
+/// A model of `n` samples with `outputs` outputs in which every third coefficient is 0.
 Model small_model(Index n = 7, Index outputs = 3, const Shape& shape = {1, 1, 5}) {
   Dataset train = noisy_samples(n, shape, 1);
   Model model;
@@ -79,7 +79,7 @@ void expect_same(const Model& a, const Model& b) {
 
 class ModelFile : public Folder {
  protected:
-  /// The bytes of a saved model.
+  /// Returns the contents of a saved model.
   std::string saved(const Model& model) const {
     save_model(path("saved.h5"), model);
     const Blob bytes = read_file(path("saved.h5"));
@@ -128,7 +128,7 @@ TEST_F(ModelFile, ComesBackInItsOtherForms) {
   save_model(path("m.h5"), model);
   expect_same(load_model(path("m.h5")), model);
 
-  Model empty = small_model(3, 3);  // no support at all
+  Model empty = small_model(3, 3);  // empty support
   empty.alpha = Matrix<double>(0, 3);
   empty.support = Matrix<double>(0, 5);
   empty.kind = Kind::nngp;
@@ -147,7 +147,7 @@ TEST_F(ModelFile, CutShortIsRefused) {
   expect_error(Code::input, {"cut.h5"}, [&] { (void)load_model(cut); });
 }
 
-// A flipped bit is found, or it lay where nothing is kept.
+// A flipped bit is detected unless it is in unused bytes.
 TEST_F(ModelFile, WithAFlippedBitIsRefusedOrWhole) {
   const Model model = small_model(7, 3, {1, 1, 20});
   const std::string bytes = saved(model);
@@ -183,7 +183,7 @@ TEST_F(ModelFile, EveryNumberCounts) {
   }
 }
 
-/// Writes a file again with other settings or without one of its arrays.
+/// Rewrites a file with other settings or without one of its arrays.
 class Changed {
  public:
   explicit Changed(const std::filesystem::path& path)
@@ -329,7 +329,7 @@ TEST(Predict, RefusesOtherFeatures) {
   expect_error(Code::input, {"shape 5", "shape 6"}, [&] {
     (void)predict_decisions(model, noisy_samples(2, {1, 1, 6}, 1).view(), *engine);
   });
-  // A network without positions reads an image as a vector; one with them does not.
+  // A non-spatial network treats an image as a vector; a spatial one does not.
   Model spatial = small_model(4, 3, {2, 3, 1});
   EXPECT_EQ(predict_decisions(spatial, noisy_samples(2, {1, 1, 6}, 1).view(), *engine).rows(), 2);
   spatial.kernel = Network::parse("conv relu flatten dense");

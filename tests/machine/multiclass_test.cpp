@@ -11,7 +11,7 @@
 namespace widelimit {
 namespace {
 
-/// Labels in no order, of `classes` classes.
+/// Unordered labels of `classes` classes.
 std::vector<Index> mixed_labels(Index n, Index classes) {
   std::vector<Index> labels;
   for (Index i = 0; i < n; ++i) labels.push_back((i * i + i / 3) % classes);

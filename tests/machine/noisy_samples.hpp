@@ -7,7 +7,7 @@
 
 namespace widelimit {
 
-/// n unlabelled samples of noise.
+/// Returns n unlabelled samples of noise.
 inline Dataset noisy_samples(Index n, const Shape& shape, std::uint64_t seed) {
   Noise noise(seed);
   Matrix<double> x(n, shape.size());

@@ -12,7 +12,7 @@
 namespace widelimit {
 namespace {
 
-/// Gradient of the likelihood with Platt's targets, by the definition.
+/// Returns the gradient of the likelihood with Platt's targets, by definition.
 std::pair<double, double> slope_of(const Sigmoid& s, std::span<const double> g, std::span<const double> labels) {
   const auto positive = static_cast<double>(std::count(labels.begin(), labels.end(), 1.0));
   const double negative = static_cast<double>(labels.size()) - positive;
@@ -127,7 +127,7 @@ TEST(Calibrate, EachOutputHasTheSigmoidOfItsOwnProblem) {
     const Sigmoid own = fit_sigmoid(held_out_decisions(data.gram.view(), signs, platt_folds, options), signs);
     EXPECT_EQ(rest[static_cast<std::size_t>(c)], own) << c;
   }
-  // The pair (0, 2) on a Gram matrix of its own samples, those of class 0 positive.
+  // The pair (0, 2) on a Gram matrix of its own samples, with class 0 positive.
   std::vector<Index> kept;
   std::vector<double> signs;
   for (Index i = 0; i < n; ++i) {

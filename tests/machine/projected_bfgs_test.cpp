@@ -7,7 +7,7 @@
 namespace widelimit {
 namespace {
 
-/// The banana valley of Rosenbrock: minimum 0 at (1, 1).
+/// Rosenbrock function: minimum 0 at (1, 1).
 std::optional<ObjectiveAt> banana(std::span<const double> x, bool /*gradient*/) {
   const double off = x[1] - x[0] * x[0];
   return ObjectiveAt{std::pow(1 - x[0], 2) + 100 * off * off, {-2 * (1 - x[0]) - 400 * x[0] * off, 200 * off}};
@@ -25,7 +25,7 @@ TEST(ProjectedBfgs, FindsTheMinimumInside) {
   EXPECT_LT(found->iterations, 80);
 }
 
-/// With x₀ ≤ ½ the minimum is on the bound, at x₁ = x₀².
+/// With x₀ ≤ ½ the minimum is at the bound, with x₁ = x₀².
 TEST(ProjectedBfgs, StopsAtABound) {
   const auto found = minimise_in_box(banana, std::vector<double>{-1.2, 1}, {{-5, -5}, {0.5, 5}, 1e-9, 200});
   ASSERT_TRUE(found.has_value());
@@ -41,7 +41,7 @@ TEST(ProjectedBfgs, BeginsWithinTheBoundsAndMayBeFixed) {
   EXPECT_EQ(found->x, (std::vector<double>{2, 3}));
 }
 
-/// x − log x is defined for positive x only, where its minimum is 1; the first steps lead beyond.
+/// x − log x is defined for positive x only, with minimum 1; the first steps leave the domain.
 TEST(ProjectedBfgs, TurnsBackWhereTheFunctionIsNotDefined) {
   const BoxObjective barrier = [](std::span<const double> x, bool) -> std::optional<ObjectiveAt> {
     if (x[0] <= 0) return std::nullopt;

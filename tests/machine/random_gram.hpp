@@ -8,7 +8,7 @@
 
 namespace widelimit {
 
-/// Numbers in [−1, 1) that look random.
+/// Pseudo-random numbers in [−1, 1).
 class Noise {
  public:
   explicit Noise(std::uint64_t seed) : state_(seed * 2 + 1) {}
@@ -21,7 +21,7 @@ class Noise {
   std::uint64_t state_;
 };
 
-/// K = XXᵀ/d of n random samples with d features: of rank d where d < n.
+/// Returns K = XXᵀ/d of n random samples with d features: of rank d if d < n.
 inline Matrix<double> random_gram(Index n, Index d, std::uint64_t seed = 1) {
   Noise noise(seed);
   Matrix<double> x(n, d);

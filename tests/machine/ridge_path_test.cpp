@@ -16,7 +16,7 @@ namespace {
 using test::line_gram;
 using test::wavy_targets;
 
-/// Without sample `out`, by fit_ridge on the rest; its prediction for `out`.
+/// Fits without sample `out` by fit_ridge and returns the prediction for `out`.
 std::vector<double> left_out(const Matrix<double>& k, const Matrix<double>& y, Index out, double lambda, bool bias,
                              const std::vector<double>& weights) {
   const Index n = k.rows() - 1;
@@ -122,7 +122,7 @@ TEST(RidgePath, CountsMissedClasses) {
     sign(i, 0) = first ? 1 : -1;
     one_hot(i, first ? 0 : 1) = 1;
   }
-  sign(3, 0) *= -1;  // in the midst of the other class
+  sign(3, 0) *= -1;  // surrounded by the other class
   const std::vector<double> lambdas{0.1, 0.01};
   const RidgePath path = ridge_path(k.view(), sign.view(), lambdas);
   Index missed = 0;

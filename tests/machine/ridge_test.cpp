@@ -21,7 +21,7 @@ using test::line_gram;
 using test::Rows;
 using test::wavy_targets;
 
-/// α and, behind them, b, of output j, from [K + λ/2·W⁻¹, 1; 1ᵀ, 0] in long double.
+/// Returns α, followed by b, of output j, from [K + λ/2·W⁻¹, 1; 1ᵀ, 0] in long double.
 template <typename T>
 std::vector<Extended> solution(const Matrix<T>& k, const Matrix<double>& y, Index output, double lambda, bool bias,
                                const std::vector<double>& weights = {}) {
@@ -58,7 +58,7 @@ void expect_solution(const Matrix<T>& k, const RidgeOptions& options, double tol
   }
 }
 
-/// XXᵀ/d less 0.8: eigenvalues on both sides of −λ/2, condition below 1e4, so that 1e-10 is 100 κ ε and more.
+/// XXᵀ/d − 0.8·I: eigenvalues on both sides of −λ/2, condition number below 1e4, so that 1e-10 exceeds 100 κ ε.
 TEST(Ridge, SolvesIndefiniteSystemsWhereItIsAskedTo) {
   Matrix<double> k = random_gram(70, 90);
   for (Index i = 0; i < 70; ++i) k(i, i) -= 0.8;
@@ -183,7 +183,7 @@ TEST(Ridge, NoStepLowersThePrimalWhichTheDualMeets) {
     Fit fit = fit_ridge(k.view(), y.view(), {.lambda = 0.5, .bias = bias});
     const double best = primal(k, y, fit.alpha, fit.bias[0], 0.5);
     EXPECT_NEAR(*fit.summary.primal, best, 1e-13 * best);
-    // Bounds: 37 roundings of sums √K_ii Σ√K_jj|α_j|, here some hundred times the objective, are counted.
+    // Bounds include 37 roundings of sums √K_ii Σ√K_jj|α_j|, here some hundred times the objective.
     EXPECT_LE(*fit.summary.dual, best);
     EXPECT_NEAR(*fit.summary.dual, best, 1e-11 * best);
     EXPECT_LE(*fit.summary.gap, 1e-11);

@@ -23,7 +23,7 @@ Matrix<T> rounded(const Matrix<double>& k, double scale = 1) {
   return result;
 }
 
-/// H diag(values) H with the reflection H along v: eigenvalues by construction, up to a few roundings.
+/// Returns H diag(values) H with the reflection H along v: eigenvalues known up to a few roundings.
 Matrix<double> with_eigenvalues(const std::vector<double>& values) {
   const Index n = std::ssize(values);
   std::vector<double> v;
@@ -58,7 +58,7 @@ TEST(Semidefinite, PassesWhateverItsRank) {
   EXPECT_TRUE(is_semidefinite(Matrix<double>(3, 3).view()));
 }
 
-/// Rows may differ by any factor: D K D has the signature of K.
+/// Rows may be scaled by any factor: D K D has the inertia of K.
 TEST(Semidefinite, DoesNotMindTheScalesOfRows) {
   for (const Index rank : {3, 12}) {
     Matrix<double> k = random_gram(12, rank);
@@ -70,12 +70,12 @@ TEST(Semidefinite, DoesNotMindTheScalesOfRows) {
       }
     }
     EXPECT_TRUE(is_semidefinite(k.view()));
-    k(3, 4) = k(4, 3) = 1.5 * std::sqrt(k(3, 3)) * std::sqrt(k(4, 4));  // beyond Cauchy and Schwarz
+    k(3, 4) = k(4, 3) = 1.5 * std::sqrt(k(3, 3)) * std::sqrt(k(4, 4));  // violates the Cauchy–Schwarz inequality
     EXPECT_FALSE(is_semidefinite(k.view()));
   }
 }
 
-/// An eigenvalue below 0 by ten times what the test lets pass is always found, wherever it is.
+/// A negative eigenvalue of ten times the tolerance is always detected, for any eigenvector.
 TEST(Semidefinite, FindsEveryNegativeEigenvalueBeyondRounding) {
   for (const Index n : {2, 3, 37, 120}) {
     const double passing = semidefinite_allowance(n, Precision::f64);
@@ -86,7 +86,7 @@ TEST(Semidefinite, FindsEveryNegativeEigenvalueBeyondRounding) {
         values[0] = 1;
         values[usize(n / 2)] = -size;
         const Matrix<double> k = with_eigenvalues(values);
-        double smallest = 1;  // of the diagonal, which the allowance is relative to
+        double smallest = 1;  // smallest diagonal entry, to which the tolerance is relative
         for (Index i = 0; i < n; ++i) smallest = std::min(smallest, k(i, i));
         EXPECT_FALSE(is_semidefinite(k.view())) << n << ' ' << size << ' ' << others << ' ' << smallest;
       }
@@ -101,7 +101,7 @@ TEST(Semidefinite, KnowsTheSimpleCases) {
   EXPECT_FALSE(is_semidefinite(k.view()));
   k(0, 0) = 0;
   EXPECT_TRUE(is_semidefinite(k.view()));
-  k(0, 1) = k(1, 0) = 1e-200;  // beside a diagonal of 0
+  k(0, 1) = k(1, 0) = 1e-200;  // next to a zero diagonal
   EXPECT_FALSE(is_semidefinite(k.view()));
   k(0, 0) = 1;
   k(0, 1) = k(1, 0) = 1;
@@ -110,7 +110,7 @@ TEST(Semidefinite, KnowsTheSimpleCases) {
   EXPECT_FALSE(is_semidefinite(k.view()));
 }
 
-/// The second answer comes from the cache; a changed entry is tested again.
+/// The second result comes from the cache; a changed entry is tested again.
 TEST(Semidefinite, IsAskedOnceOfEachMatrix) {
   struct Counting : Progress {
     int calls = 0;
@@ -128,8 +128,8 @@ TEST(Semidefinite, IsAskedOnceOfEachMatrix) {
   EXPECT_FALSE(is_semidefinite(k.view(), &third));
 }
 
-/// What Gram::semidefinite says of kernels is what the test finds, in both precisions: with equal, opposite and zero
-/// rows, and rows of very different length.
+/// Gram::semidefinite agrees with the test in both precisions: with equal, opposite and zero rows, and rows of very
+/// different length.
 TEST(Semidefinite, IsWhatKernelsOfNetworksAre) {
   const auto engine = make_engine("cpu");
   Noise noise(4);
@@ -147,7 +147,7 @@ TEST(Semidefinite, IsWhatKernelsOfNetworksAre) {
                            "dense relu dense relu dense", "dense gelu dense", "dense abs dense sin dense"}) {
     for (const Precision precision : {Precision::f32, Precision::f64}) {
       const Gram found = gram(Network::parse(text), samples, {Kind::both, precision, nullptr}, *engine);
-      if (!found.semidefinite()) continue;  // quadrature: it is tested then
+      if (!found.semidefinite()) continue;  // quadrature: must be tested
       EXPECT_TRUE(is_semidefinite(view_of(found.ntk))) << text;
       EXPECT_TRUE(is_semidefinite(view_of(found.nngp))) << text;
     }

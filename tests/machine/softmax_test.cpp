@@ -15,7 +15,7 @@ namespace {
 
 using Real = long double;
 
-/// Classes by a few entries of K, with some noise; every class occurs.
+/// Classes from a few entries of K, with noise; every class occurs.
 std::vector<Index> noisy_classes(const Matrix<double>& k, Index classes, std::uint64_t seed = 3) {
   Noise noise(seed);
   std::vector<Index> y;
@@ -27,7 +27,7 @@ std::vector<Index> noisy_classes(const Matrix<double>& k, Index classes, std::ui
   return y;
 }
 
-/// The objective by its definition; alpha is samples × classes, the bias behind it.
+/// Returns the objective by its definition; alpha is samples × classes, followed by the bias.
 Real objective(const Matrix<double>& k, const std::vector<Index>& y, Index classes, const std::vector<Real>& x,
                const LogisticOptions& options) {
   const Index n = k.rows();
@@ -160,7 +160,7 @@ TEST(Softmax, EndsForEveryLambda) {
   }
 }
 
-// Above direct_size unknowns steps come from conjugate gradients.
+// Above direct_size unknowns, steps use conjugate gradients.
 TEST(Softmax, ConvergesByConjugateGradients) {
   const Matrix<double> k = random_gram(400, 500);
   const std::vector<Index> y = noisy_classes(k, 5);
@@ -227,7 +227,7 @@ TEST(Softmax, KnowsTheDegenerateCases) {
 TEST(Softmax, TakesAFloatGram) {
   const Matrix<double> k = random_gram(37, 4);
   Matrix<float> rounded(37, 37);
-  std::copy_n(k.data(), 37 * 37, rounded.data());  // its zero eigenvalues are now of either sign
+  std::copy_n(k.data(), 37 * 37, rounded.data());  // zero eigenvalues now have either sign
   const std::vector<Index> y = noisy_classes(k, 3);
   for (const double lambda : {1e-3, 0.1}) {
     const Fit a = fit_softmax(k.view(), y, 3, {.lambda = lambda});
@@ -278,7 +278,7 @@ TEST(Probability, StaysBetweenZeroAndOneFarOut) {
   EXPECT_THROW((void)logistic_probabilities(wide), Error);
 }
 
-/// More unknowns than a direct step takes, and λ so small that the diagonal alone does not do.
+/// More unknowns than a direct step takes, and λ so small that the diagonal preconditioner is insufficient.
 TEST(Softmax, ByConjugateGradientsWithAFactorTellsItsCondition) {
   const Index n = 320;
   const Matrix<double> k = random_gram(n, n);
@@ -291,7 +291,7 @@ TEST(Softmax, ByConjugateGradientsWithAFactorTellsItsCondition) {
   EXPECT_GE(*fit.summary.condition, 1);
 }
 
-/// By conjugate gradients, which a progress does not change and can stop.
+/// Conjugate gradients: a progress callback does not change the result and can interrupt.
 TEST(Softmax, IsTheSameWhoeverListens) {
   struct Patient : Progress {
     bool update(std::int64_t, std::int64_t, std::string_view) override { return true; }

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::array<Scheme, 2> both_schemes{Scheme::one_vs_one, Scheme::one_vs_one_first};
 
-/// Some of the columns of a Gram matrix: kernels of other points with the samples.
+/// Returns some columns of a Gram matrix: kernels of other points with the samples.
 Matrix<double> kernels_of(const Matrix<double>& gram, Index begin, Index points, Index samples) {
   Matrix<double> k(points, samples);
   for (Index i = 0; i < points; ++i) {
@@ -25,7 +25,7 @@ Matrix<double> kernels_of(const Matrix<double>& gram, Index begin, Index points,
 Matrix<double> corner(const Matrix<double>& gram, Index samples) { return kernels_of(gram, 0, samples, samples); }
 
 TEST(SparseMachines, VoteAsTheirDecisionsDo) {
-  const double lambdas[]{0.1, 1e-5, 3.0, 1e-4, 1e-6};  // in no order
+  const double lambdas[]{0.1, 1e-5, 3.0, 1e-4, 1e-6};  // unordered
   for (const auto& [classes, samples] : {std::pair<Index, Index>{3, 60}, {4, 8}, {13, 40}, {2, 12}}) {
     for (const Index points : {Index{1}, Index{64}, Index{65}, Index{130}}) {
       const Clouds data = clouds(samples + points, 1.0, 31);

@@ -11,7 +11,7 @@
 namespace widelimit {
 namespace {
 
-/// Ridge on sparse samples whose sign of a word decides their value.
+/// Ridge on sparse samples whose value is the sign of one feature.
 Model sparse_model(const SparseMatrix& x, std::variant<Network, ClassicalKernel> kernel = Network::parse("fc:2")) {
   Model model;
   model.kernel = std::move(kernel);
@@ -49,7 +49,7 @@ TEST_F(SparseModel, ComesBackSparse) {
   const Matrix<double> g = predict_decisions(again, all, *make_engine("cpu"));
   const Matrix<double> h = predict_decisions(model, all, *make_engine("cpu"));
   EXPECT_TRUE(std::equal(g.data(), g.data() + g.rows(), h.data()));
-  // Format 2 for sparse supports alone: what older programs could read, they still can.
+  // Format 2 only for sparse supports, so that older programs can still read all other models.
   const auto number = [&](const std::string& name) {
     return nlohmann::json::parse(read_hdf5_arrays(path(name)).settings)["format_number"].get<int>();
   };

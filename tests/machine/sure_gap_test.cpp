@@ -13,7 +13,8 @@
 #include <functional>
 #include <limits>
 
-// What a gap claims, held against objectives whose products are made in 113 digits and whose losses in long double.
+// Compares reported gaps with objectives whose products are computed in 113-bit arithmetic and whose losses use long
+// double.
 
 namespace widelimit {
 namespace {
@@ -21,7 +22,7 @@ namespace {
 using Real = long double;
 __extension__ using Quad = __float128;
 
-/// XXᵀ of small whole numbers: positive semi-definite exactly, singular, with equal rows and rows of zeros.
+/// Returns XXᵀ of small integers: exactly positive semi-definite, singular, with equal rows and zero rows.
 Matrix<double> whole_gram(Index n, Index features, unsigned seed) {
   std::mt19937 random(seed);
   std::uniform_int_distribution<int> entry(-3, 3);
@@ -50,7 +51,7 @@ std::vector<Quad> outputs(const Matrix<double>& k, const Fit& fit, Index c) {
   return g;
 }
 
-/// λ/2 αᵀKα + Σ loss(i, outputs of sample i).
+/// Returns λ/2 αᵀKα + Σ loss(i, outputs of sample i).
 Real objective(const Matrix<double>& k, const Fit& fit, double lambda,
                const std::function<Real(Index, const std::vector<Real>&)>& loss) {
   std::vector<std::vector<Quad>> g;
@@ -70,7 +71,7 @@ Real objective(const Matrix<double>& k, const Fit& fit, double lambda,
   return value;
 }
 
-/// Neither of two fits claims to be nearer to the least than the other shows it to be.
+/// Expects that the reported gap of each fit is consistent with the objective of the other.
 void expect_true_gaps(const Fit& first, const Fit& second, const std::function<Real(const Fit&)>& value) {
   const Real a = value(first);
   const Real b = value(second);
@@ -189,7 +190,7 @@ TEST(SureGap, OfLogisticMachines) {
   }
 }
 
-/// q log(q/p) − q + p in long double, from equal to far apart.
+/// q log(q/p) − q + p in long double, from nearly equal to very different arguments.
 TEST(SureGap, DivergenceIsNeverTooSmall) {
   for (const double p : {1e-300, 1e-20, 1e-3, 0.4, 0.999}) {
     for (const double factor : {1.0, 1 + 1e-15, 1 - 1e-9, 1 + 1e-3, 0.5, 3.0, 1e-6, 1e6}) {
@@ -206,8 +207,8 @@ TEST(SureGap, DivergenceIsNeverTooSmall) {
   }
 }
 
-/// A product whose terms cancel to the last digit: errors that are counted in float64 would be 1e-4, times C = 1e13
-/// over the objective of 2e11 a gap of 1e-2. Half a unit in the last place of a coefficient of 2e11 makes 7.6e-4 of it.
+/// A product whose terms cancel to the last digit: errors bounded in float64 would be 1e-4, times C = 1e13 over the
+/// objective of 2e11 a gap of 1e-2. Half a unit in the last place of a coefficient of 2e11 accounts for 7.6e-4 of it.
 TEST(SureGap, StaysSmallWhereProductsCancel) {
   Matrix<double> k(3, 3);
   const double entries[]{1, 1, 0.5, 1, 1 + 1e-11, 0.5, 0.5, 0.5, 1};

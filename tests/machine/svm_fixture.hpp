@@ -16,7 +16,7 @@ inline double svm_loss(SvmLoss loss, double margin) {
   return loss == SvmLoss::squared_hinge ? slack * slack : slack;
 }
 
-/// Primal and dual objective of EQ's (7) from the definition, and the box.
+/// Checks primal and dual objective of EQ (7) by definition, and the box.
 inline void expect_optimal(const Matrix<double>& gram, std::span<const double> y, const Fit& fit,
                            const SvmOptions& options, SvmLoss loss, double tolerance = 1.1e-6) {
   ASSERT_TRUE(fit.summary.converged()) << fit.summary.message;
@@ -46,12 +46,12 @@ inline void expect_optimal(const Matrix<double>& gram, std::span<const double> y
   } else {
     EXPECT_EQ(fit.bias[0], 0);
   }
-  // A margin is a sum of terms up to |α|K: its rounding enters the loss of each sample, and λα, like the objective.
+  // A margin is a sum of terms up to |α|K: its rounding enters each loss and the norm λ/2 αᵀKα.
   const double noise = 1e-15 * size * (static_cast<double>(y.size()) + options.lambda * size);
   EXPECT_LE(primal - dual, tolerance * std::max(std::abs(primal), std::abs(dual)) + noise);
   EXPECT_GE(primal - dual, -1e-9 * std::abs(primal) - noise);
   EXPECT_NEAR(*fit.summary.primal, primal, 1e-9 * std::abs(primal) + noise);
-  // A lower bound: rounding is counted, by a part of the tolerance at most.
+  // A lower bound: rounding is included and takes at most a fraction of the tolerance.
   EXPECT_LE(*fit.summary.dual, dual + 1e-13 * std::abs(primal) + noise);
   EXPECT_GE(*fit.summary.dual, dual - 1e-7 * std::abs(primal) - noise);
   EXPECT_GE(*fit.summary.gap * std::abs(primal), primal - dual - noise - 1e-13 * std::abs(primal));

@@ -25,7 +25,7 @@ TEST(Svm, PathFromWarmStartsIsThePathFromCold) {
   }
 }
 
-/// Every λ of a path is solved to the tolerance, and as a machine of its own would be.
+/// Every λ of a path is solved to the tolerance, with the same result as a separate fit.
 void expect_path(const Matrix<double>& gram, std::span<const double> y, std::span<const double> lambdas,
                  const SvmOptions& options) {
   const auto path = svm_path(gram.view(), y, lambdas, options);
@@ -34,7 +34,7 @@ void expect_path(const Matrix<double>& gram, std::span<const double> y, std::spa
     own.lambda = lambdas[l];
     expect_optimal(gram, y, path[l], own, SvmLoss::hinge, 1.1 * options.tolerance);
     const Fit cold = fit_svm(gram.view(), y, own);
-    // The dual is strongly concave: ½‖β − β'‖² is at most what both miss of its maximum.
+    // The dual is strongly concave: ½‖β − β'‖² is at most the sum of both distances to its maximum.
     Fit apart{Matrix<double>(gram.rows(), 1), {0.0}, {}};
     for (Index i = 0; i < gram.rows(); ++i) apart.alpha(i, 0) = path[l].alpha(i, 0) - cold.alpha(i, 0);
     EXPECT_LE(own.lambda / 2 * squared_norm(gram, apart), 4 * options.tolerance * *cold.summary.primal);
@@ -49,7 +49,7 @@ TEST(Svm, ASolutionWithoutLossesIsThatOfEverySmallerLambda) {
       const Clouds data = clouds(n, 1.0, 14);
       expect_path(data.gram, data.labels, lambdas, options);
       const auto path = svm_path(data.gram.view(), data.labels, lambdas, options);
-      EXPECT_EQ(path[0].summary.iterations, 0);  // that of 1e-6 has all coefficients inside its box
+      EXPECT_EQ(path[0].summary.iterations, 0);  // the solution at 1e-6 has all coefficients inside its box
       for (Index i = 0; i < n; ++i) EXPECT_EQ(path[0].alpha(i, 0), path[2].alpha(i, 0));
       EXPECT_EQ(path[0].bias, path[2].bias);
     }

@@ -12,7 +12,7 @@
 namespace widelimit {
 namespace {
 
-/// Slow and simple: a ← box(a − (Ka − y)/L), L the largest absolute row sum.
+/// Projected gradient descent: a ← box(a − (Ka − y)/L), L the largest absolute row sum.
 std::vector<double> projected_gradient(const Matrix<double>& gram, std::span<const double> y, double bound, int steps) {
   const Index n = gram.rows();
   double lipschitz = 0;
@@ -36,8 +36,7 @@ std::vector<double> projected_gradient(const Matrix<double>& gram, std::span<con
   return a;
 }
 
-/// With C = 10¹² the rounding of a margin may cost more than the tolerance allows: then the gap must be small, and
-/// told.
+/// With C = 10¹², the rounding of a margin may exceed the tolerance: the gap must then be small and reported.
 bool stopped_by_rounding(const Fit& fit, double lambda) {
   if (fit.summary.converged() || lambda > 1e-9) return false;
   expect_finite(fit);

@@ -19,7 +19,7 @@ Matrix<double> waves(Index n, Index outputs) {
   return targets;
 }
 
-/// Objectives from the definition, summed over outputs.
+/// Checks the objectives by definition, summed over outputs.
 void expect_optimal(const Matrix<double>& gram, const Matrix<double>& y, const Fit& fit, const SvrOptions& options) {
   ASSERT_TRUE(fit.summary.converged()) << fit.summary.message;
   double primal = 0;
@@ -50,7 +50,7 @@ void expect_optimal(const Matrix<double>& gram, const Matrix<double>& y, const F
   EXPECT_LE(primal - dual, 1.1e-6 * std::max(std::abs(primal), std::abs(dual)) + noise);
   EXPECT_GE(primal - dual, -1e-9 * std::abs(primal) - noise);
   EXPECT_NEAR(*fit.summary.primal, primal, 1e-9 * std::abs(primal) + noise);
-  // A lower bound: rounding is counted, by a part of the tolerance at most.
+  // A lower bound: rounding is included and takes at most a fraction of the tolerance.
   EXPECT_LE(*fit.summary.dual, dual + 1e-13 * std::abs(primal) + noise);
   EXPECT_GE(*fit.summary.dual, dual - 1e-7 * std::abs(primal) - noise);
   EXPECT_GE(*fit.summary.gap * std::abs(primal), primal - dual - noise - 1e-13 * std::abs(primal));

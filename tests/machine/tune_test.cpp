@@ -11,7 +11,7 @@
 namespace widelimit {
 namespace {
 
-/// exp(−|xᵢ − xⱼ|) of points on a line.
+/// Returns exp(−|xᵢ − xⱼ|) of points on a line.
 Matrix<double> line_kernel(const std::vector<double>& x) {
   Matrix<double> k(std::ssize(x), std::ssize(x));
   for (Index i = 0; i < k.rows(); ++i) {
@@ -67,7 +67,7 @@ TEST(Tune, RidgeIsLeftOutOneByOne) {
 TEST(Tune, AsManyFoldsAsSamplesLeaveEachOut) {
   const Line line = noisy_line(12);
   const Matrix<double> k = line_kernel(line.x);
-  // ε = 0 and a λ that bounds no coefficient: the interpolant, which regression is too.
+  // ε = 0 and a λ for which no coefficient is at its bound: the interpolant, as for regression.
   const auto svr = tune_values(
       k.view(), line.y,
       {.machine = {.machine = Machine::svr, .epsilon = 0, .tolerance = 1e-8}, .lambdas = {1e-4}, .folds = 12});
@@ -92,7 +92,7 @@ TEST(Tune, TellsTheErrorInTraining) {
     ASSERT_TRUE(point.training_squared_error);
     EXPECT_NEAR(*point.training_squared_error, squared_error(fit, k, line.y), 1e-12);
   }
-  // As many folds as samples: the mean over the machines that each leave one out.
+  // As many folds as samples: the mean over the leave-one-out machines.
   const TuneOptions svr{.machine = {.machine = Machine::svr, .tolerance = 1e-12}, .lambdas = {0.5}, .folds = 23};
   const TunePoint point = tune_values(k.view(), line.y, svr)[0];
   double mean = 0;
@@ -150,7 +150,7 @@ TEST(Tune, MisclassifiesInTrainingWhatTheMachineDoes) {
   }
 }
 
-/// The machine of the training rows of a fold, by its own definition, and its error on the test rows.
+/// Fits the machine of the training rows of a fold by definition, and returns its error on the test rows.
 double error_of(const Matrix<double>& k, const std::vector<Index>& labels, Index classes, const SplitRows& fold,
                 const MachineOptions& machine) {
   Matrix<double> square(std::ssize(fold.train), std::ssize(fold.train));
@@ -199,7 +199,8 @@ TEST(Tune, AFoldFitsTheClassesThatItTrainsOn) {
   for (Index i = 0; i < 20; ++i) fold.train.push_back(i);
   for (Index i = 20; i < 30; ++i) fold.test.push_back(i);
   const double of_two = error_of(k, line.labels, 2, fold, {.lambda = 0.1});
-  // The same classes as 0 and 2; class 1 has one sample, which is tested and counts as an error.
+  // Class 1 has one sample, which is tested and counts as an error; the other classes are mapped from 0 and 1 to 0 and
+  // 2.
   std::vector<Index> labels;
   for (const Index label : line.labels) labels.push_back(2 * label);
   const SplitRows of_25{fold.train, {25}};
