@@ -1,4 +1,4 @@
-"""`python tests/attack`: random attacks on what widelimit promises (docs/reliability.md).
+"""`python tests/attack`: random tests of the guarantees of widelimit (docs/reliability.md).
 
 Every trial is a function of the seed, which is printed. The last line counts attacks, not trials.
 """
@@ -17,10 +17,10 @@ def main() -> int:
     named = {attack.name: attack for attack in attacks.ALL}
     parser = argparse.ArgumentParser(prog="tests/attack", description=__doc__.splitlines()[0])
     parser.add_argument("--only", nargs="+", choices=named, metavar="NAME", help=f"some of: {', '.join(named)}")
-    parser.add_argument("--seconds", type=float, default=60.0, help="for each attack (default 60)")
-    parser.add_argument("--trials", type=int, default=10**9, help="at most so many for each attack")
-    parser.add_argument("--seed", type=int, default=None, help="default: the time")
-    parser.add_argument("--trial", type=int, default=None, help="this one trial alone, as a broken promise names it")
+    parser.add_argument("--seconds", type=float, default=60.0, help="seconds per attack (default 60)")
+    parser.add_argument("--trials", type=int, default=10**9, help="maximum number of trials per attack")
+    parser.add_argument("--seed", type=int, default=None, help="default: the current time")
+    parser.add_argument("--trial", type=int, default=None, help="run only this trial, whose number a failure reports")
     arguments = parser.parse_args()
 
     seed = int(time.time()) if arguments.seed is None else arguments.seed

@@ -1,4 +1,4 @@
-"""All attacks, in the order in which they run. One module each; its `ATTACK` is an entry here."""
+"""All attacks, in order of execution. Each module has one `ATTACK`, which is listed here."""
 
 import certificates
 import files

@@ -1,4 +1,4 @@
-"""Places in balls at which a function is small: random ones, corners, and a descent along the surface."""
+"""Minimises a function over balls: random points, corners, and descent along the surface."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import mpmath
 import numpy as np
 
 Margins = Callable[[np.ndarray], np.ndarray]
-"""What must stay positive, for each row of places in long double."""
+"""Function that must be positive, for each row of points in long double."""
 
 
 def _pushed(direction: np.ndarray, norm: str) -> np.ndarray:
-    """Directions as long as a ball of radius 1 allows."""
+    """Scales directions to the surface of the unit ball."""
     if norm == "linf":
         return np.sign(direction)
     length = np.sqrt((direction * direction).sum(1, keepdims=True))
@@ -26,7 +26,7 @@ def _clipped(places: np.ndarray, box: tuple[float, float] | None) -> np.ndarray:
 def lowest_place(
     margin: Margins, x: np.ndarray, radius: float, norm: str, box: tuple[float, float] | None, rng: np.random.Generator
 ) -> np.ndarray:
-    """The place of the ball (and box) where the margin was found smallest."""
+    """Returns the point of the ball (and box) with the smallest margin found."""
     real, d = np.longdouble, len(x)
     x, radius = x.astype(real), real(radius)
     drawn = rng.normal(size=(24, d)).astype(real)
@@ -52,7 +52,7 @@ def lowest_place(
 def exactly_inside(
     place: np.ndarray, x: np.ndarray, radius: float, norm: str, box: tuple[float, float] | None
 ) -> list[mpmath.mpf]:
-    """The place in 60 digits, drawn towards x until it is in the ball beyond doubt."""
+    """Returns the point in 60 digits, moved towards x if needed so that it is provably in the ball."""
     centre = [mpmath.mpf(float(a)) for a in x]
     target = [_exact(a) for a in place]
     shift = [a - b for a, b in zip(target, centre, strict=True)]
@@ -67,7 +67,7 @@ def exactly_inside(
 
 
 def _exact(a: np.longdouble) -> mpmath.mpf:
-    """A long double as it is: two doubles hold its 64 bits, after its exponent is taken off."""
+    """Converts a long double exactly: two doubles hold its 64-bit mantissa."""
     mantissa, exponent = np.frexp(a)
     high = np.float64(mantissa)
     low = np.float64(mantissa - np.longdouble(high))

@@ -1,4 +1,4 @@
-"""Random trials of a promise: each draws from its own seed, so that one that breaks it can be run again by itself."""
+"""Random trials of a guarantee: each trial has its own seed, so that a failure can be reproduced alone."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 
 
 class Broken(Exception):
-    """What the program did against its promise, in one sentence with the numbers that show it."""
+    """A violated guarantee, described in one sentence with the relevant numbers."""
 
 
 def require(holds: bool, broken: str) -> None:
@@ -23,11 +23,11 @@ def require(holds: bool, broken: str) -> None:
 
 @dataclass(frozen=True)
 class Attack:
-    """One promise under attack.
+    """A guarantee and its random trials.
 
-    `trial` draws one case from the generator it is given, tries it, and returns what it tried, counted by name
-    (``{"machines": 1, "balls": 8}``). It raises Broken where the promise does not hold; any other exception counts
-    as broken too, since a program that promises clear errors has promised not to fail in another way.
+    `trial` draws one case from the given generator, tests it, and returns counts of what it tested by name
+    (``{"machines": 1, "balls": 8}``). It raises Broken if the guarantee is violated; any other exception also counts
+    as a violation, since all failures are guaranteed to be clear errors.
     """
 
     name: str
@@ -37,7 +37,7 @@ class Attack:
 
 @dataclass
 class Tally:
-    """What one attack tried and what it broke."""
+    """Result of one attack: what it tested and which guarantees were violated."""
 
     attack: Attack
     trials: int = 0
@@ -51,12 +51,12 @@ class Tally:
 
 
 def generator(attack: Attack, seed: int, trial: int) -> np.random.Generator:
-    """The generator of one trial, a function of (seed, attack, trial) alone."""
+    """Returns the generator of one trial, a function of (seed, attack, trial) only."""
     return np.random.default_rng([seed, *attack.name.encode(), trial])
 
 
 def run(attack: Attack, seed: int, trials: range, seconds: float) -> Tally:
-    """Trials one after the other until `trials` are done or `seconds` have passed."""
+    """Runs trials sequentially until `trials` are done or `seconds` have passed."""
     tally = Tally(attack)
     begin = time.monotonic()
     for trial in trials:
@@ -66,10 +66,10 @@ def run(attack: Attack, seed: int, trials: range, seconds: float) -> Tally:
         try:
             tally.tried.update(attack.trial(generator(attack, seed, trial)))
         except Broken as broken:
-            tally.broken.append(f"{broken}\n    again: make attack ONLY={attack.name} SEED={seed} TRIAL={trial}")
+            tally.broken.append(f"{broken}\n    reproduce: make attack ONLY={attack.name} SEED={seed} TRIAL={trial}")
         except Exception:
             tally.broken.append(
-                f"{traceback.format_exc()}    again: make attack ONLY={attack.name} SEED={seed} TRIAL={trial}"
+                f"{traceback.format_exc()}    reproduce: make attack ONLY={attack.name} SEED={seed} TRIAL={trial}"
             )
     tally.seconds = time.monotonic() - begin
     return tally

@@ -1,4 +1,4 @@
-"""No place of a certified ball has another class: random machines at every scale, judged in 60 digits."""
+"""No point of a certified ball has another class: random machines at every scale, verified in 60 digits."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ import widelimit as wl
 
 
 def _power(rng: np.random.Generator, low: float, high: float) -> float:
-    """Log-uniform, with a random mantissa."""
+    """Draws a log-uniform number."""
     return float(np.ldexp(rng.uniform(1, 2), int(rng.uniform(low, high))))
 
 
 def _chain(rng: np.random.Generator) -> list[Layer]:
-    """One to four layers; a third of the chains have biases, half of them weights of any scale."""
+    """Draws one to four layers; a third of the chains have biases, half have weights of any scale."""
     any_scale, biased = rng.random() < 0.5, rng.random() < 0.35
 
     def dense() -> Layer:
@@ -35,14 +35,14 @@ def _chain(rng: np.random.Generator) -> list[Layer]:
 
 
 def _machine(rng: np.random.Generator, chain: list[Layer], features: int) -> tuple[wl.NTKClassifier, np.ndarray]:
-    """A machine with coefficients of any scale, and points; both as they come out of a fit."""
+    """Returns a machine with coefficients of any scale, as fitted, and points."""
     supports, classes = int(rng.integers(1, 9)), int(rng.choice([2, 2, 3, 4]))
     scheme = "sign" if classes == 2 else str(rng.choice(["one-hot", "one-vs-one"]))
     outputs = {"sign": 1, "one-hot": classes, "one-vs-one": classes * (classes - 1) // 2}[scheme]
     support = rng.normal(size=(supports, features))
     points = rng.normal(size=(4, features))
     alpha = rng.normal(size=(supports, outputs))
-    if rng.random() < 0.3:  # pairs of samples next to each other, with coefficients that nearly cancel
+    if rng.random() < 0.3:  # pairs of nearby samples with coefficients that nearly cancel
         support[1::2] = support[: len(support[1::2]) * 2 : 2] * (1 + 1e-4 * support[1::2])
         alpha[: len(alpha[1::2]) * 2 : 2] *= 1e6
         alpha[1::2] -= alpha[: len(alpha[1::2]) * 2 : 2]
@@ -53,7 +53,7 @@ def _machine(rng: np.random.Generator, chain: list[Layer], features: int) -> tup
     scale = {name: int(rng.uniform(-1000, 900)) if rng.random() < 0.7 else 0 for name in ("points", "support")}
     support = np.ldexp(support, scale["support"])
     points = np.ldexp(points, scale["points"])
-    # Coefficients make outputs of any size that is a number, or nearly.
+    # Coefficients are scaled such that outputs have any representable size, or nearly overflow.
     largest = np.abs(ntk(chain, points, support)).max()
     size = int(rng.uniform(-1060, 900)) if rng.random() < 0.7 else 0
     wanted = size - int(np.frexp(largest)[1]) if largest > 0 else 0
@@ -72,7 +72,7 @@ def _machine(rng: np.random.Generator, chain: list[Layer], features: int) -> tup
 
 
 def _margins(scheme: str, outputs: np.ndarray, label: int, classes: int) -> np.ndarray:
-    """What is positive where a row of outputs has the class `label` by more than a tie, and negative where not."""
+    """Returns margins: positive if a row of outputs has the class `label` without a tie, negative if not."""
     if scheme == "sign":
         return outputs[:, 0] if label == 1 else -outputs[:, 0]
     if scheme == "one-hot":
@@ -83,7 +83,7 @@ def _margins(scheme: str, outputs: np.ndarray, label: int, classes: int) -> np.n
 
 
 def _class_of(scheme: str, outputs: list[mpmath.mpf], classes: int) -> int | None:
-    """The predicted class of outputs; None where a tie is decided by rounding or by sums."""
+    """Returns the predicted class; None if it depends on rounding of a tie."""
     if scheme == "sign":
         return None if outputs[0] == 0 else int(outputs[0] > 0)
     if scheme == "one-hot":
@@ -148,10 +148,10 @@ def trial(rng: np.random.Generator) -> Mapping[str, int]:
         ]
         require(
             _class_of(scheme, exact, classes) == label,
-            f"the {norm} ball of radius {radius!r} about point {k} holds another class: {text_of(chain)}, {scheme}, "
-            f"{method}, tolerance {tolerance:.1e}, box {box}, outputs {[mpmath.nstr(v, 5) for v in exact]}",
+            f"the {norm} ball of radius {radius!r} around point {k} contains another class: {text_of(chain)}, "
+            f"{scheme}, {method}, tolerance {tolerance:.1e}, box {box}, outputs {[mpmath.nstr(v, 5) for v in exact]}",
         )
     return {"machines": 1, "balls": balls}
 
 
-ATTACK = Attack("certificates", "no place of a certified ball has another class, at any scale", trial)
+ATTACK = Attack("certificates", "no point of a certified ball has another class, at any scale", trial)

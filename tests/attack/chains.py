@@ -1,6 +1,6 @@
-"""Kernels of dense chains from their formulas, in long double for the search and in 60 digits for the verdict.
+"""Kernels of dense chains from their formulas, in long double for the search and in 60 digits for verification.
 
-Both ranges hold every product of float64 numbers that a chain makes: long double goes to 2^16384, mpmath has no limit.
+Neither overflows for products of float64 numbers in a chain: long double reaches 2^16384, mpmath is unlimited.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ mpmath.mp.dps = 60
 
 @dataclass(frozen=True)
 class Layer:
-    """A dense layer of deviations w and b, or a rectifier of a slope for negative values."""
+    """Dense layer with standard deviations w and b, or (leaky) rectifier with the given negative slope."""
 
     w: float | None = None
     b: float = 0.0
@@ -32,7 +32,7 @@ def text_of(chain: list[Layer]) -> str:
 
 
 def ntk(chain: list[Layer], x: np.ndarray, y: np.ndarray, tangent: bool = True) -> np.ndarray:
-    """Entries of all rows of x with all rows of y, in long double."""
+    """Returns the kernel of all rows of x with all rows of y, in long double."""
     real = np.longdouble
     x, y = x.astype(real), y.astype(real)
     d = real(x.shape[1])
@@ -57,7 +57,7 @@ def ntk(chain: list[Layer], x: np.ndarray, y: np.ndarray, tangent: bool = True) 
 
 
 def exact_entry(chain: list[Layer], x: list, y: list, tangent: bool = True) -> mpmath.mpf:
-    """One entry in 60 digits; x and y are lists of mpf."""
+    """Returns one entry in 60 digits; x and y are lists of mpf."""
     d = len(x)
     first = mpmath.fsum(a * a for a in x) / d
     second = mpmath.fsum(a * a for a in y) / d

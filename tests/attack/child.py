@@ -1,4 +1,4 @@
-"""The program and the package in child processes with limits, and what every ending must be like."""
+"""Runs the program and the package in child processes with limits, and checks how they end."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ PROGRAM = ROOT / "build" / "release" / "bin" / "widelimit"
 
 MEBIBYTE = 1 << 20
 ENDINGS = (0, 2, 3, 4, 5)
-"""Done; usage; bad file; a numerical ending; not enough memory or disk."""
+"""Success; usage error; invalid input; numerical failure; out of memory or disk."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits of a child. `seconds` is wall-clock time, more than any of these runs needs."""
+    """Limits of a child. `seconds` is a generous wall-clock timeout."""
 
     address_space: int | None = None
     file_size: int | None = None
     seconds: float = 60.0
 
     def apply(self) -> None:
-        """Between fork and exec."""
+        """Called between fork and exec."""
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         if self.address_space is not None:
             resource.setrlimit(resource.RLIMIT_AS, (self.address_space, self.address_space))
@@ -41,7 +41,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Ending:
-    """How a child ended: `status` is negative where a signal did it."""
+    """How a child ended: `status` is negative if a signal killed it."""
 
     words: tuple[str, ...]
     status: int
@@ -67,7 +67,7 @@ FREE = Limits()
 
 
 def start(words: Sequence[str], folder: Path, limits: Limits = FREE, **streams: object) -> subprocess.Popen[bytes]:
-    """The program in `folder`; only caches and data of that folder are read."""
+    """Starts the program in `folder`, with the caches and data of that folder only."""
     surroundings = os.environ | {"XDG_CACHE_HOME": str(folder / "cache"), "WIDELIMIT_DATA": str(folder)}
     streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | streams
     return subprocess.Popen(
@@ -76,12 +76,12 @@ def start(words: Sequence[str], folder: Path, limits: Limits = FREE, **streams: 
 
 
 def run(words: Sequence[str], folder: Path, limits: Limits = FREE, **streams: object) -> Ending:
-    """The program to its end."""
+    """Runs the program to completion."""
     return _finish(start(words, folder, limits, **streams), words, limits.seconds)
 
 
 def interrupted(words: Sequence[str], folder: Path, number: int, after: float) -> Ending:
-    """The program with a signal some time after its start, unless it has ended before."""
+    """Runs the program and sends a signal after some time, unless it has ended before."""
     process = start(words, folder)
     time.sleep(after)
     process.send_signal(number)
@@ -89,7 +89,7 @@ def interrupted(words: Sequence[str], folder: Path, number: int, after: float) -
 
 
 def run_python(code: str, arguments: Sequence[str], folder: Path, limits: Limits) -> Ending:
-    """The package to its end."""
+    """Runs the package to completion."""
     process = subprocess.Popen(
         [sys.executable, "-c", code, *arguments],
         cwd=folder,
@@ -101,7 +101,7 @@ def run_python(code: str, arguments: Sequence[str], folder: Path, limits: Limits
 
 
 def require_clear(ending: Ending, what: str) -> None:
-    """One of the statuses, and one message where it is not 0."""
+    """Requires a documented status, and exactly one error message if it is not 0."""
     name = signal.Signals(-ending.status).name if ending.status < 0 else ending.status
     require(ending.status in ENDINGS, f"{what}: {name}: {ending}")
     if ending.status != 0:

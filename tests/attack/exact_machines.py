@@ -1,8 +1,8 @@
-"""Kernel machines in exact arithmetic: objectives and optima of small problems, by rationals or 60 digits.
+"""Kernel machines in exact arithmetic: objectives and optima of small problems, by rationals or in 60 digits.
 
-The optimum of a box problem is that of a linear complementarity problem, which Lemke's method solves in finitely many
-exact pivots (Cottle, Pang and Stone 1992, §4.4); that of logistic machines comes from Newton's method in mpmath, and
-is proved by its dual.
+The optimum of a box problem solves a linear complementarity problem, which Lemke's method solves in finitely many
+exact pivots (Cottle, Pang and Stone 1992, §4.4); logistic machines are solved by Newton's method in mpmath,
+with a duality gap as proof.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ DIGITS = 60
 
 
 def rational(array) -> list:
-    """Numbers as Fractions, in nested lists of the same shape."""
+    """Converts to Fractions, in nested lists of the same shape."""
     array = np.asarray(array, dtype=np.float64)
     return [rational(row) for row in array] if array.ndim > 1 else [Fraction(float(x)) for x in array]
 
 
 def gram_of(k) -> list:
-    """The symmetric part of a matrix, which a Gram whose halves are rounded differently stands for."""
+    """Returns the symmetric part of a Gram matrix whose triangles may be rounded differently."""
     rows = rational(k)
     return [[(rows[i][j] + rows[j][i]) / 2 for j in range(len(rows))] for i in range(len(rows))]
 
@@ -36,7 +36,7 @@ def dot(u: list, v: list) -> Fraction:
 
 
 def is_semidefinite(k: list) -> bool:
-    """By elimination: every pivot positive, or 0 with its whole row."""
+    """Tests by elimination: every pivot is positive, or 0 with a zero row."""
     rows = [list(row) for row in k]
     n = len(rows)
     for i in range(n):
@@ -51,7 +51,7 @@ def is_semidefinite(k: list) -> bool:
 
 
 def solve(matrix: list, right: list) -> list | None:
-    """The solution of a square system, None where it is singular."""
+    """Solves a square system; returns None if it is singular."""
     n = len(matrix)
     rows = [[*row, value] for row, value in zip(matrix, right, strict=True)]
     for i in range(n):
@@ -69,11 +69,11 @@ def solve(matrix: list, right: list) -> list | None:
 
 
 def complementary(m: list, q: list) -> list | None:
-    """z ≥ 0 with w = Mz + q ≥ 0 and zᵀw = 0, M positive semi-definite; None where there is none."""
+    """Finds z ≥ 0 with w = Mz + q ≥ 0 and zᵀw = 0, M positive semi-definite; None if there is none."""
     n = len(q)
     if all(x >= 0 for x in q):
         return [Fraction(0)] * n
-    # Rows: w − Mz − z₀ = q, columns w, z, z₀, right side; and as many columns of the identity to break ties by.
+    # Rows: w − Mz − z₀ = q, columns w, z, z₀, right-hand side; the identity columns serve for tie-breaking.
     rows = [
         [Fraction(int(i == j)) for j in range(n)] + [-x for x in m[i]] + [Fraction(-1), q[i]] for i in range(n)
     ]
@@ -119,9 +119,9 @@ def complementary(m: list, q: list) -> list | None:
 
 
 def least_box(q: list, p: list, upper: list, signs: list | None) -> tuple | None:
-    """The least ½aᵀQa + pᵀa where 0 ≤ aᵢ ≤ upperᵢ (None for no bound) and Σ signsᵢaᵢ = 0.
+    """Minimises ½aᵀQa + pᵀa subject to 0 ≤ aᵢ ≤ upperᵢ (None for unbounded) and Σ signsᵢaᵢ = 0.
 
-    (value, a), or None where there is no least.
+    Returns (value, a), or None if the minimum does not exist.
     """
     n = len(p)
     bounded = [i for i in range(n) if upper[i] is not None]
@@ -167,7 +167,7 @@ def signed(k: list, y: list) -> list:
 
 
 def least_hinge(k: list, y: list, lam: Fraction, w: list, bias: bool, square: bool) -> Fraction:
-    """The least objective of svm, or of svm2 where `square`, as λ times that of its dual."""
+    """Returns the minimum of svm, or of svm2 if `square`, as −λ times that of its dual."""
     q = signed(k, y)
     kept = [i for i in range(len(y)) if w[i] > 0]
     q = [[q[i][j] for j in kept] for i in kept]
@@ -180,7 +180,7 @@ def least_hinge(k: list, y: list, lam: Fraction, w: list, bias: bool, square: bo
 
 
 def least_norm(k: list, y: list, w: list, bias: bool) -> Fraction | None:
-    """Half the squared norm of the hard margin; None where nothing separates."""
+    """Returns half the squared norm of the hard margin; None if the samples are not separable."""
     kept = [i for i in range(len(y)) if w[i] > 0]
     q = signed(k, y)
     q = [[q[i][j] for j in kept] for i in kept]
@@ -213,12 +213,12 @@ def least_square(k: list, y: list, lam: Fraction, w: list, bias: bool) -> Fracti
 
 
 def high(fraction: Fraction) -> mp.mpf:
-    """In the digits of mpmath's context."""
+    """Converts to the precision of mpmath's context."""
     return mp.mpf(fraction.numerator) / mp.mpf(fraction.denominator)
 
 
 def softmax_value(k: list, y: np.ndarray, alpha: list, b: list, lam: Fraction, w: list) -> mp.mpf:
-    """Of alpha samples × classes as Fractions; two classes of one output are classes 0 and 1 of outputs (0, g)."""
+    """Objective for alpha, samples × classes as Fractions; a single output g means two classes with outputs (0, g)."""
     with mp.workdps(DIGITS):
         columns = [[row[c] for row in alpha] for c in range(len(b))]
         products = [times(k, column) for column in columns]
@@ -240,7 +240,7 @@ class _Softmax:
         self.w = [high(x) for x in w]
 
     def look(self, m: list, b: list) -> tuple:
-        """Objective, probabilities and r = w(1{y} − π)."""
+        """Returns the objective, the probabilities and r = w(1{y} − π)."""
         h = [self.gram * column for column in m]
         value = sum((column.T * g)[0] for column, g in zip(m, h, strict=True)) / 2
         pi, r = [], []
@@ -255,7 +255,7 @@ class _Softmax:
         return value, pi, r
 
     def step(self, m: list, pi: list, r: list) -> mp.matrix:
-        """Newton's: Δm + W(K/λ Δm + Δb) = r − m, Σᵢ(m + Δm) = 0 with a bias, whose common part is held at 0."""
+        """Newton step: Δm + W(K/λ Δm + Δb) = r − m; with a bias Σᵢ(m + Δm) = 0 and Σ_c Δb_c = 0."""
         n, k = self.n, self.classes
         size = n * k + (k if self.bias else 0)
         a, right = mp.matrix(size, size), mp.matrix(size, 1)
@@ -278,7 +278,7 @@ class _Softmax:
         return mp.lu_solve(a, right)
 
     def dual(self, pi: list, r: list) -> mp.mpf:
-        """The bound that probabilities prove, moved towards one distribution where a bias wants Σᵢ r_ic = 0."""
+        """Dual lower bound at the probabilities, which are made feasible (Σᵢ r_ic = 0) if there is a bias."""
         n, k = self.n, self.classes
         if self.bias:
             excess = [sum(r[i][c] for i in range(n)) for c in range(k)]
@@ -297,9 +297,9 @@ class _Softmax:
 
 
 def least_softmax(k: list, y: np.ndarray, classes: int, lam: Fraction, w: list, bias: bool) -> mp.mpf | None:
-    """A lower bound of the least objective, right to 20 digits; None where Newton's method does not get there.
+    """Returns a lower bound of the minimum, accurate to 20 digits; None if Newton's method does not converge.
 
-    Two classes at λ are logistic regression at λ/2.
+    Softmax with two classes at λ is equivalent to logistic regression at λ/2.
     """
     with mp.workdps(DIGITS):
         machine = _Softmax(k, y, classes, lam, w, bias)

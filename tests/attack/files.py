@@ -1,4 +1,4 @@
-"""Hostile files: whatever a file holds, the ending is clear, within memory and time, and no checked value is wrong."""
+"""Hostile files: for any content, the program ends clearly, within limits, and without wrong checksummed values."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from campaign import Attack, require
 from hostile import Target
 
 MEMORY = 64 * child.MEBIBYTE
-# The program and its libraries take 70 MiB. Where products are needed, OpenBLAS takes some hundred more.
+# The program and its libraries take 70 MiB; OpenBLAS takes some hundred more if products are computed.
 READING = child.Limits(address_space=MEMORY + 250 * child.MEBIBYTE)
 WORKING = child.Limits(address_space=2048 * child.MEBIBYTE)
 PACKAGE = child.Limits(address_space=4096 * child.MEBIBYTE)
@@ -46,7 +46,7 @@ def _lay_out(folder: Path, target: Target, contents: bytes) -> None:
 
 
 def _results(ending: child.Ending) -> object:
-    """What a run found, without what differs from run to run."""
+    """Returns the results of a run, without values that differ between runs."""
     record = json.loads(ending.out)["results"]
     record.pop("seconds", None)
     return record
@@ -57,7 +57,7 @@ def _sound_results(target: Target) -> object:
     with tempfile.TemporaryDirectory(prefix="widelimit-attack-") as name:
         _lay_out(Path(name), target, target.contents)
         ending = child.run((*target.command, "--json", "--quiet"), Path(name))
-        require(ending.status == 0, f"a sound file is refused: {ending}")
+        require(ending.status == 0, f"a valid file is rejected: {ending}")
         return _results(ending)
 
 
@@ -71,10 +71,10 @@ def _try_program(target: Target, contents: bytes, spoilt_by: str, folder: Path) 
     ending = child.run(command, folder, READING if reads_only else WORKING)
     what = f"{target.name} after {spoilt_by}"
     child.require_clear(ending, what)
-    # A bound of memory that was kept does not meet the system's.
-    require("out of memory" not in ending.err, f"{what}: memory beyond its bound: {ending}")
+    # If the internal memory limit is respected, the system limit is never reached.
+    require("out of memory" not in ending.err, f"{what}: memory limit exceeded: {ending}")
     if ending.status == 0 and target.checked and spoilt_by in ("flip_bits", "cut"):
-        require(_results(ending) == _sound_results(target), f"{what}: other values than those with the checksum")
+        require(_results(ending) == _sound_results(target), f"{what}: values differ although the checksum is valid")
     return ending.status
 
 
@@ -87,7 +87,7 @@ def _try_package(files: list[tuple[str, Path]], folder: Path) -> None:
 
 
 def _special(random: np.random.Generator, folder: Path) -> None:
-    """Links that lead in circles or nowhere, pipes, folders and devices under the name of a file."""
+    """Cyclic and dangling links, pipes, folders and devices in place of a file."""
     folder.mkdir(exist_ok=True)
     name = ["a.csv", "a.npy", "a.npz", "a.h5", "a.libsvm", "g.txt"][int(random.integers(6))]
     path = folder / name
@@ -104,7 +104,7 @@ def _special(random: np.random.Generator, folder: Path) -> None:
         path.symlink_to("/dev/zero")
     ending = child.run(("data", "show", name), folder, READING)
     child.require_clear(ending, f"{name} of kind {kind}")
-    require(ending.status == 3, f"{name}, no file (kind {kind}), was read: {ending}")
+    require(ending.status == 3, f"{name}, not a regular file (kind {kind}), was read: {ending}")
 
 
 def trial(random: np.random.Generator) -> Mapping[str, int]:
@@ -128,9 +128,9 @@ def trial(random: np.random.Generator) -> Mapping[str, int]:
         if random.integers(4) == 0:
             bomb = hostile.bombs()[int(random.integers(len(hostile.bombs())))]
             status = _try_program(bomb, bomb.contents, "nothing", folder / "program")
-            # More than the bytes of a file can hold is damage, and so is a column beyond all sparse matrices.
+            # More than the bytes of a file can hold is damage, as is a column index beyond the maximum.
             refused = (3, 5) if bomb.name in ("claimed.h5", "index.libsvm") else (5,)
-            require(status in refused, f"{bomb.name} is larger than its memory and ended with {status}")
+            require(status in refused, f"{bomb.name} exceeds the memory limit and ended with {status}")
             path = folder / bomb.name
             path.write_bytes(bomb.contents)
             package.append((bomb.python or "", path))

@@ -1,7 +1,7 @@
-"""Random finite networks on vectors in NumPy, written from the formulas alone: their NNGP and tangent kernels.
+"""Random finite networks on vectors in NumPy, implemented from the formulas: NNGP and tangent kernels.
 
-Nothing here comes from the program but the network's JSON list. A layer returns its values and what takes a signal at
-its output back to its input; weights add what they contribute to the tangent kernel on the way.
+Only the network's JSON list comes from the program. A layer returns its values and a function that maps a gradient at
+its output back to its input; weights add their contribution to the tangent kernel in the backward pass.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def _density(x: Array) -> Array:
 
 
 def activation(name: str, arguments: dict) -> tuple[Callable[[Array], Array], Callable[[Array], Array]]:
-    """φ and φ'."""
+    """Returns φ and φ'."""
     slope = arguments.get("slope", 0.01)
     gamma = arguments.get("gamma", 1.0)
     degree = arguments.get("degree", 2)
@@ -68,7 +68,7 @@ def activation(name: str, arguments: dict) -> tuple[Callable[[Array], Array], Ca
 
 
 def _chooses(layers: list) -> bool:
-    """Whether the width that a chain ends with is decided within it."""
+    """Returns whether the output width of a chain is defined inside it."""
     return any(name == "dense" or (name == "residual" and _chooses_sum(rest)) for name, *rest in layers)
 
 
@@ -78,7 +78,7 @@ def _chooses_sum(rest: list) -> bool:
 
 
 class FiniteNetwork:
-    """One draw of a network of some width on a few samples; the last layer must be dense."""
+    """A random network of given width on a few samples; the last layer must be dense."""
 
     def __init__(self, layers: list, width: int, rng: np.random.Generator):
         self.width = width
@@ -86,7 +86,7 @@ class FiniteNetwork:
         self.layers = layers
 
     def kernels(self, x: Array) -> tuple[Array, Array]:
-        """NNGP, with the readout averaged over, and tangent kernel of one output, n × n each."""
+        """Returns the NNGP kernel, averaged over the readout, and the tangent kernel of one output, n × n each."""
         self.ntk = np.zeros((len(x), len(x)))
         self.nngp = np.zeros_like(self.ntk)
         _, back = self._chain(self.layers, x, 1, last=True)
@@ -163,7 +163,7 @@ class FiniteNetwork:
 
 
 def sample_kernels(layers: list, x: Array, width: int, draws: int, rng: np.random.Generator):
-    """Means over `draws` networks and their standard errors: (nngp, error), (ntk, error)."""
+    """Returns means over `draws` networks and their standard errors: (nngp, error), (ntk, error)."""
     found = np.array([FiniteNetwork(layers, width, rng).kernels(x) for _ in range(draws)])
     means = found.mean(axis=0)
     errors = found.std(axis=0, ddof=1) / np.sqrt(draws)

@@ -1,4 +1,4 @@
-"""Files to attack with: sound ones of every format, and ways to spoil them."""
+"""Files for attacks: valid files of every format, and ways to corrupt them."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ SEEDS = child.ROOT / "tests" / "fuzz" / "seeds"
 
 @dataclass(frozen=True)
 class Target:
-    """A sound file, and the command that reads it. The command is run in a folder that has `beside` too."""
+    """A valid file, and the command that reads it, run in a folder that also contains `beside`."""
 
     name: str
     contents: bytes
     command: tuple[str, ...]
     beside: tuple[tuple[str, bytes], ...] = ()
     checked: bool = False
-    """A checksum covers all that decides the result."""
+    """A checksum covers everything that determines the result."""
     python: str | None = None
-    """The function of the package that reads it."""
+    """Function of the package that reads the file."""
 
 
 def _npz(compressed: bool, **arrays: np.ndarray) -> bytes:
@@ -127,7 +127,7 @@ def _network_targets() -> list[Target]:
 
 
 def _made_targets(folder: Path) -> list[Target]:
-    """What the program itself writes: models, trained networks, Gram matrices, and one that was stopped."""
+    """Files written by the program: models, trained networks, Gram matrices, and an incomplete Gram matrix."""
     spirals = ("--network", "fc:1", "--train", "spirals(n=30)")
 
     def made(*words: str) -> None:
@@ -143,7 +143,7 @@ def _made_targets(folder: Path) -> list[Target]:
     part, journal = (folder / "big.h5.part").read_bytes(), (folder / "big.h5.journal").read_bytes()
     predict = ("predict", "--test", "spirals(n=5)", "--model")
     fit = ("fit", *spirals, "--machine", "ridge", "--gram", "k.h5", "--out", "m.h5")
-    # Of another work, so that it ends at once however sound the file is.
+    # Belongs to another computation, so that the command ends immediately even if the file is valid.
     resume = ("kernel", "--network", "fc:9", "--train", "spirals(n=40)", "--out", "big.h5", "--resume")
     return [
         Target("model.h5", read["model.h5"], (*predict, "model.h5"), checked=True, python="load_model"),
@@ -156,7 +156,7 @@ def _made_targets(folder: Path) -> list[Target]:
 
 @cache
 def targets() -> list[Target]:
-    """Sound files of every format, made once."""
+    """Returns valid files of every format, made once."""
     folder = Path(tempfile.mkdtemp(prefix="widelimit-attack-"))
     try:
         return _data_targets() + _network_targets() + _made_targets(folder)
@@ -164,7 +164,7 @@ def targets() -> list[Target]:
         shutil.rmtree(folder)
 
 
-# Ways to spoil a file. Each draws from the generator and returns other bytes.
+# Corruptions: each draws from the generator and returns modified bytes.
 
 
 def flip_bits(contents: bytes, random: np.random.Generator) -> bytes:
@@ -187,13 +187,13 @@ def noise(contents: bytes, random: np.random.Generator) -> bytes:
 
 
 def splice(contents: bytes, random: np.random.Generator) -> bytes:
-    """The beginning of one file, the rest of another."""
+    """Joins the beginning of one file with the end of another."""
     other = targets()[int(random.integers(len(targets())))].contents
     return other[: int(random.integers(1, 200))] + contents[int(random.integers(len(contents))) :]
 
 
 def claim(contents: bytes, random: np.random.Generator) -> bytes:
-    """A number of the file that is absurd."""
+    """Replaces a number in the file by an extreme value."""
     value = [2**31 - 1, 2**31, 2**32 - 1, 2**40, 2**63 - 1, 2**64 - 1][int(random.integers(6))]
     width = [2, 4, 8][int(random.integers(3))]
     order = ["little", "big"][int(random.integers(2))]
@@ -202,7 +202,7 @@ def claim(contents: bytes, random: np.random.Generator) -> bytes:
 
 
 def words(contents: bytes, random: np.random.Generator) -> bytes:
-    """Text that means trouble, somewhere."""
+    """Inserts text that is hard to parse at a random position."""
     texts = [b"nan", b"-inf", b"1e999", b"\n\n\n", b'"', b"\x00", b"99999999999999999999", b"2147483648:1", b"[" * 2000]
     text = texts[int(random.integers(len(texts)))]
     place = int(random.integers(len(contents) + 1))
@@ -230,7 +230,7 @@ SPOILERS: tuple[Callable[[bytes, np.random.Generator], bytes], ...] = (
 
 @cache
 def bombs() -> list[Target]:
-    """Small files that are large when they are unpacked."""
+    """Returns small files that decompress to large ones."""
     rows = b"0,0,0\n" * 12_000_000
     npy = io.BytesIO()
     np.save(npy, np.zeros((3000, 3000)))

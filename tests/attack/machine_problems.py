@@ -1,7 +1,7 @@
 """Random problems for every machine.
 
-Grams are of integers (semi-definite exactly, often singular, with equal and zero rows) or of given eigenvalues
-(condition numbers from 1 to 1e16, or one eigenvalue below 0), scaled as a whole and row by row by powers of 2.
+Gram matrices have integer entries (exactly semi-definite, often singular, with equal and zero rows) or given eigenvalues
+(condition numbers from 1 to 1e16, or one eigenvalue below 0), scaled globally and per row by powers of 2.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ CLASSIFIERS = ("svm", "svm2", "hard-svm", "logistic")
 
 @dataclass
 class Problem:
-    """A machine and what it is fitted to; numbers are float64, so that fractions of them are exact."""
+    """A machine and its training problem; numbers are float64, so that their conversion to fractions is exact."""
 
     machine: str
     k: np.ndarray
@@ -78,7 +78,7 @@ def draw_gram(rng: np.random.Generator, n: int, negative: float | None) -> np.nd
         rows = 2.0 ** rng.integers(-8, 9, size=n)
         k = k * rows[:, None] * rows
     if rng.random() < 0.1:
-        # The two halves rounded differently, by a few units in the last place.
+        # The two triangles are rounded differently, by a few ulps.
         k = k * (1 + np.triu(rng.integers(-4, 5, size=(n, n)), 1) * 2.0**-52)
     if rng.random() < 0.25:
         single = k.astype(np.float32)

@@ -1,4 +1,4 @@
-"""Small random problems of every machine, beside their optimum in exact arithmetic."""
+"""Small random problems for every machine, compared with the optimum in exact arithmetic."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ UNIT = 2.0**-53
 
 
 def shown(x) -> str:
-    """A number that may be beyond float64."""
+    """Formats a number that may exceed float64."""
     return mp.nstr(exact.high(x) if isinstance(x, Fraction) else x, 17)
 
 
@@ -26,13 +26,13 @@ ENDINGS = {"converged", "iteration limit", "not positive definite", "not separab
 
 
 def allowance(k: np.ndarray) -> float:
-    """c(n) of machine/gram/semidefinite.hpp: K ⪰ −2cD passes."""
+    """c(n) of machine/gram/semidefinite.hpp: the test accepts K ⪰ −2cD."""
     n = len(k)
     return 1.1 * n * ((n + 16) * UNIT + 64 * float(np.finfo(k.dtype).eps))
 
 
 def negative_beyond_rounding(k: np.ndarray) -> bool:
-    """Whether some vᵀKv is below −2cvᵀDv, in rationals; v is an eigenvector as float64 has it."""
+    """Returns whether some vᵀKv is below −2cvᵀDv, in rationals; v is an eigenvector in float64."""
     own = np.diag(k).astype(np.float64)
     if (own < 0).any():
         return True
@@ -45,7 +45,7 @@ def negative_beyond_rounding(k: np.ndarray) -> bool:
 
 
 def check_numbers(problem: Problem, fit) -> None:
-    """What a fit promises however it ended."""
+    """Checks the guarantees of a fit that hold for every ending."""
     summary = fit.summary
     require(summary.ending in ENDINGS, f"ending {summary.ending!r}: {problem}")
     require(bool(np.isfinite(fit.alpha).all() and np.isfinite(fit.bias).all()), f"coefficients not finite: {problem}")
@@ -62,7 +62,7 @@ def check_numbers(problem: Problem, fit) -> None:
 
 
 def check_predictions(problem: Problem, fit) -> None:
-    """g = Kα + b up to the rounding of its sums."""
+    """Checks g = Kα + b up to rounding errors of the sums."""
     alpha = np.asarray(fit.alpha).reshape(len(problem.y), -1)
     told = np.asarray(fit.decision_function(problem.k)).reshape(len(problem.y), -1)
     gram = exact.rational(problem.k)
@@ -77,7 +77,7 @@ def check_predictions(problem: Problem, fit) -> None:
 
 
 def check_box(problem: Problem, alpha: np.ndarray, signs: np.ndarray, weights: np.ndarray) -> None:
-    """Coefficients within their bounds, exactly as float64 has them."""
+    """Checks exactly that float64 coefficients are within their bounds."""
     a = alpha * signs
     if problem.machine == "svr":
         require(bool((np.abs(alpha) <= weights / problem.lam).all()), f"coefficients leave the box: {problem}")
@@ -88,7 +88,7 @@ def check_box(problem: Problem, alpha: np.ndarray, signs: np.ndarray, weights: n
 
 
 def check_gap(problem: Problem, summary, value, least) -> None:
-    """The claims of a summary beside the true objective and the true least, both exact or in 60 digits."""
+    """Compares the claims of a summary with the true objective and the true minimum, exact or in 60 digits."""
     number = (lambda x: exact.high(Fraction(x))) if isinstance(value, mp.mpf) else Fraction
     if summary.gap is None:
         return
@@ -98,19 +98,19 @@ def check_gap(problem: Problem, summary, value, least) -> None:
         problem.seen["gaps"] += 1
         require(
             value - least <= claimed + slack,
-            f"gap {summary.gap:.3e}, but {shown(value)} where {shown(least)} is the least: {problem}",
+            f"gap {summary.gap:.3e}, but the objective is {shown(value)} and the minimum {shown(least)}: {problem}",
         )
         if summary.dual is not None and abs(summary.dual) > 1e-290:
             low = number(summary.dual)
-            require(low <= least + slack, f"dual {summary.dual!r} above the least {shown(least)}: {problem}")
+            require(low <= least + slack, f"dual {summary.dual!r} above the minimum {shown(least)}: {problem}")
         if summary.primal is not None and summary.dual is not None and abs(summary.primal) > 1e-290:
             off = abs(number(summary.primal) - value)
             room = number(summary.primal) - number(summary.dual) + number(8 * UNIT) * value
-            require(off <= room, f"primal {summary.primal!r}, truly {shown(value)}: {problem}")
+            require(off <= room, f"primal {summary.primal!r}, exact value {shown(value)}: {problem}")
 
 
 def binary_problems(problem: Problem) -> list:
-    """(rows, signs) of each output of a support vector machine."""
+    """Returns (rows, signs) for each output of a support vector machine."""
     y = problem.y
     if problem.scheme is None:
         return [(np.arange(len(y)), np.where(y == 1, 1.0, -1.0))]
@@ -160,7 +160,7 @@ def check_svm(problem: Problem, fit, weights: np.ndarray) -> None:
 
 
 def check_inseparable(problem: Problem) -> None:
-    """'Not separable' is said where no margin is above the rounding of K."""
+    """Requires for 'not separable' that no margin exceeds the rounding of K."""
     weights = np.ones(len(problem.y)) if problem.weights is None else problem.weights
     gram = exact.gram_of(problem.k)
     own = max(gram[i][i] for i in range(len(gram)) if weights[i] > 0)
@@ -169,7 +169,7 @@ def check_inseparable(problem: Problem) -> None:
         least = exact.least_norm(k, exact.rational(signs), exact.rational(weights[rows]), problem.bias)
         if least is None or 1 / (2 * least) <= Fraction(32 * float(np.finfo(problem.k.dtype).eps)) * own:
             return
-    raise Broken(f"called not separable, but it is: {problem}")
+    raise Broken(f"reported as not separable, but it is separable: {problem}")
 
 
 def check_values(problem: Problem, fit, weights: np.ndarray) -> None:
@@ -191,7 +191,7 @@ def check_values(problem: Problem, fit, weights: np.ndarray) -> None:
         problem.seen["residuals"] += 1
         if size:
             claimed = Fraction(fit.summary.gradient) ** 2 * size
-            require(missing <= claimed, f"residual {fit.summary.gradient:.3e} claims too much: {problem}")
+            require(missing <= claimed, f"residual {fit.summary.gradient:.3e} is too optimistic: {problem}")
     if problem.machine == "ridge":
         value = exact.square_value(k, y, a, b, lam, w)
         check_gap(problem, fit.summary, value, exact.least_square(k, y, lam, w, problem.bias))
@@ -210,7 +210,7 @@ def check_logistic(problem: Problem, fit, weights: np.ndarray) -> None:
 
 
 def asymmetric(k: np.ndarray) -> bool:
-    """By what machine/check_gram.cpp allows: entries above √(K_ii K_jj) may break it by their own rounding."""
+    """Returns whether the asymmetry exceeds that of machine/check_gram.cpp, the rounding of √(K_ii K_jj)."""
     scale = np.sqrt(np.abs(np.diag(k)).astype(np.float64))
     return bool((np.abs(k - k.T) > 63 * np.finfo(k.dtype).eps * np.outer(scale, scale)).any())
 
@@ -229,18 +229,18 @@ def definite_trial(rng: np.random.Generator) -> Counter:
     problem = draw_problem(rng)
     problem.seen["machines"] += 1
     fit = solved(problem)
-    require(fit is not None, f"refused: {problem}")
+    require(fit is not None, f"rejected: {problem}")
     check_numbers(problem, fit)
     check_predictions(problem, fit)
     definite = exact.is_semidefinite(exact.gram_of(problem.k))
     ending = fit.summary.ending
     if ending == "not positive definite":
-        refusal = f"called not positive definite: {problem}"
+        refusal = f"reported as not positive definite: {problem}"
         require(not definite or problem.machine in ("ridge", "regression"), refusal)
         return problem.seen
     problem.seen[ending] += 1
     if not definite:
-        return problem.seen  # up to rounding: there is no optimum to compare with
+        return problem.seen  # within rounding, there is no optimum to compare with
     weights = np.ones(len(problem.y)) if problem.weights is None else problem.weights
     if ending == "not separable":
         check_inseparable(problem)
@@ -261,16 +261,16 @@ def indefinite_trial(rng: np.random.Generator) -> Counter:
         return problem.seen
     fit = solved(problem)
     if fit is None:
-        require(asymmetric(problem.k), f"refused: {problem}")
+        require(asymmetric(problem.k), f"rejected: {problem}")
         return problem.seen
     check_numbers(problem, fit)
     require(fit.summary.ending == "not positive definite", f"{fit.summary.ending!r} of an indefinite Gram: {problem}")
-    require("diagonal" in fit.summary.message, f"no cure in {fit.summary.message!r}: {problem}")
+    require("diagonal" in fit.summary.message, f"no remedy in {fit.summary.message!r}: {problem}")
     return problem.seen
 
 
 def extreme_trial(rng: np.random.Generator) -> Counter:
-    """Numbers near the ends of float64: an honest gap, or a clear ending."""
+    """Numbers near the limits of float64: the gap is correct, or the ending is clear."""
     problem = draw_problem(rng)
     problem.k = problem.k.astype(np.float64)
     size = float(np.abs(problem.k).max()) or 1.0

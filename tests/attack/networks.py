@@ -1,4 +1,4 @@
-"""Random networks: what claims a limit formula agrees with sampled finite networks, and the rest is refused."""
+"""Random networks: available limit kernels agree with sampled finite networks, all others are rejected."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PLAIN = (
     *("sign", "gaussian", "rbf(gamma=0.4)", "rectified_monomial(degree=0)", "rectified_monomial(degree=1)"),
     *("identity", "tanh", "sigmoid", "swish", "softplus", "polynomial(coef=[0.1, 0.6, 0.1])"),
 )
-# What grows fast follows narrow weights, so that means over random networks settle.
+# Fast-growing activations follow layers with small weights, so that means over random networks converge.
 STEEP = (
     *("dense(w_std=0.4) exp", "dense(w_std=0.5) monomial(degree=2)", "dense(w_std=0.5) monomial(degree=3)"),
     *("dense(w_std=0.5) rectified_monomial(degree=2)", "dense layer_norm hermite(degree=2)"),
@@ -23,7 +23,7 @@ STEEP = (
 
 
 class Drawn:
-    """A series-parallel network over all layers and activations; about half have a formula."""
+    """Draws series-parallel networks over all layers and activations; about half have a limit formula."""
 
     def __init__(self, rng: np.random.Generator, image: bool):
         self.rng = rng
@@ -60,7 +60,7 @@ class Drawn:
         return f"{first} {self.weights()}"
 
     def signed(self) -> str:
-        """Not cos and the like: random networks hardly see a rectifier of what is nearly never negative."""
+        """Returns an activation unlike cos: a rectifier after a nearly nonnegative one is rarely active in random networks."""
         phi = self.activation()
         return self.signed() if phi.startswith(("cos", "rbf", "gaussian")) else phi
 
@@ -97,7 +97,7 @@ def sampled(net: wl.Network, x: np.ndarray, width: int, draws: int, rng: np.rand
 
 
 def most_deviations(net: wl.Network, x: np.ndarray, exact, draws: int, rng: np.random.Generator) -> float:
-    """In standard errors, after extrapolation in 1/width; what falls like its square is at most (layers/width)²."""
+    """Returns the deviation in standard errors, extrapolated in 1/width; O(width⁻²) terms are at most (layers/width)²."""
     width = 64
     most = 0.0
     pairs = zip(sampled(net, x, width, draws, rng), sampled(net, x, 2 * width, draws, rng), exact, strict=True)
@@ -120,19 +120,19 @@ def trial(rng: np.random.Generator) -> Mapping[str, int]:
         try:
             wl.kernel(net, x)
         except wl.InputError as error:
-            require("layer" in str(error) and "Monte-Carlo" in str(error), f"'{text}' is refused by: {error}")
+            require("layer" in str(error) and "Monte-Carlo" in str(error), f"'{text}' is rejected with: {error}")
             return {"refused": 1}
-        require(False, f"'{text}' has no formula, says exactness, but has a kernel")
+        require(False, f"'{text}' is reported to have no formula, but has a kernel")
     exact = wl.kernel(net, x, kind=("nngp", "ntk"))
     oracle = wl.kernel(net, x, kind=("nngp", "ntk"), backend="reference")
     for ours, theirs in zip(exact, oracle, strict=True):
         own = np.sqrt(np.outer(np.diag(theirs), np.diag(theirs)))
         alike = bool(np.all(np.abs(ours - theirs) <= 1e-7 * own + 1e-300))
         require(alike, f"'{text}': back ends differ: {ours} {theirs}")
-    # A suspicion is drawn again, sixteen times as often: chance goes away, a wrong formula does not.
+    # A suspicious deviation is checked again with sixteen times as many draws, to exclude chance.
     if most_deviations(net, x, exact, 60, rng) > 4:
         again = most_deviations(net, x, exact, 960, rng)
-        require(again <= 5, f"'{text}' is {again:.1f} standard errors from its own sampled networks")
+        require(again <= 5, f"'{text}' is {again:.1f} standard errors from its sampled networks")
     return {"with a formula": 1, net.exactness: 1}
 
 

@@ -1,4 +1,4 @@
-"""Processes under attack: killed, stopped, with a full disk, without memory, with closed streams."""
+"""Processes that are killed, stopped, or run with a full disk, little memory or closed streams."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _names(folder: Path) -> list[str]:
 
 
 def _kernel(out: str) -> tuple[str, ...]:
-    """Some tenths of a second of work."""
+    """Returns a command that takes some tenths of a second."""
     data = ("--train", "digits", "--split", "0.8", "--kind", "nngp,ntk", "--threads", "2", "--memory", "64MiB")
     return ("kernel", "--network", "fc:20", *data, "--out", out)
 
@@ -41,9 +41,9 @@ def _undisturbed(make: Callable[[str], tuple[str, ...]], out: str) -> bytes:
 
 
 def _after_signal(ending: child.Ending, number: int) -> None:
-    """Done before, or ended by the signal as each promises to be."""
+    """Requires that the command completed, or ended as documented for the signal."""
     expected = -number if number == signal.SIGKILL else 128 + number
-    # A signal that comes before the program has asked for it ends it in the system's own way.
+    # A signal before the handler is installed has the default effect.
     require(ending.status in (0, expected, -number), f"{number}: {ending}")
     if ending.status == 128 + number:
         messages = ending.err.count("widelimit: error: ")
@@ -51,7 +51,7 @@ def _after_signal(ending: child.Ending, number: int) -> None:
 
 
 def kill_kernel(random: np.random.Generator, folder: Path) -> Mapping[str, int]:
-    """Stopped again and again at any moment, the Gram matrix is in the end the same, byte for byte."""
+    """A Gram matrix that is stopped repeatedly at any time is finally the same, byte for byte."""
     whole = _undisturbed(_kernel, "k.h5")
     kills = 0
     while not (folder / "k.h5").exists() and kills < 12:
@@ -63,13 +63,13 @@ def kill_kernel(random: np.random.Generator, folder: Path) -> Mapping[str, int]:
         require(set(_names(folder)) <= allowed, f"after {number}: {_names(folder)}")
     ending = child.run((*_kernel("k.h5"), "--resume"), folder)
     require(ending.status == 0, str(ending))
-    require((folder / "k.h5").read_bytes() == whole, f"after {kills} signals the file is another one")
+    require((folder / "k.h5").read_bytes() == whole, f"after {kills} signals the file differs")
     require(_names(folder) == ["k.h5"], f"left behind: {_names(folder)}")
     return {"signals to kernel": kills}
 
 
 def kill_fit(random: np.random.Generator, folder: Path) -> Mapping[str, int]:
-    """A model is complete or absent, and nothing but a killed process's own temporary file lies beside it."""
+    """A model is complete or absent, and only a killed process leaves its own temporary file behind."""
     whole = _undisturbed(_fit, "m.h5")
     number = ENDING_SIGNALS[int(random.integers(len(ENDING_SIGNALS)))]
     ending = child.interrupted(_fit("m.h5"), folder, number, random.uniform(0, 0.7))
@@ -81,7 +81,7 @@ def kill_fit(random: np.random.Generator, folder: Path) -> Mapping[str, int]:
     if "m.h5" in found:
         require((folder / "m.h5").read_bytes() == whole, "a model that is not complete")
     ending = child.run(_fit("m.h5"), folder)
-    require(ending.status == 0 and (folder / "m.h5").read_bytes() == whole, f"another model afterwards: {ending}")
+    require(ending.status == 0 and (folder / "m.h5").read_bytes() == whole, f"the model differs afterwards: {ending}")
     return {"signals to fit": 1}
 
 
@@ -95,7 +95,7 @@ def kill_tune(random: np.random.Generator, folder: Path) -> Mapping[str, int]:
 
 
 def fill_disk(random: np.random.Generator, folder: Path) -> Mapping[str, int]:
-    """Files that may not grow: status 5, no half file, and what can be gone on with is gone on with."""
+    """File size limits: status 5, no partial file, and computations resume."""
     make, out = ((_kernel, "k.h5"), (_fit, "m.h5"))[int(random.integers(2))]
     whole = _undisturbed(make, out)
     limits = child.Limits(file_size=int(random.integers(0, len(whole) + 4096)))
@@ -103,17 +103,17 @@ def fill_disk(random: np.random.Generator, folder: Path) -> Mapping[str, int]:
     child.require_clear(ending, f"files of {limits.file_size} bytes at most")
     require(ending.status in (0, 5), str(ending))
     if ending.status != 0:
-        require(out not in _names(folder), "half a file")
-        require("space" in ending.err or "large" in ending.err, f"another reason is told: {ending}")
+        require(out not in _names(folder), "a partial file")
+        require("space" in ending.err or "large" in ending.err, f"another reason is given: {ending}")
     words = (*make(out), "--resume") if make is _kernel else make(out)
     ending = child.run(words, folder)
-    require(ending.status == 0 and (folder / out).read_bytes() == whole, f"another file afterwards: {ending}")
+    require(ending.status == 0 and (folder / out).read_bytes() == whole, f"the file differs afterwards: {ending}")
     require(_names(folder) == [out], f"left behind: {_names(folder)}")
     return {"full disks": 1}
 
 
 def take_address_space(random: np.random.Generator, folder: Path) -> Mapping[str, int]:
-    """Never a wait: done, or refused with status 5."""
+    """Limited address space: completes, or fails with status 5; never hangs."""
     verbs = (
         ("--version",),
         ("doctor",),
@@ -127,7 +127,7 @@ def take_address_space(random: np.random.Generator, folder: Path) -> Mapping[str
         ("tune", "--network", "fc:1", "--train", "digits", "--limit", "300", "--machine", "ridge"),
     )
     words = verbs[int(random.integers(len(verbs)))]
-    # Below 80 MiB the libraries themselves cannot be loaded.
+    # Below 80 MiB the libraries cannot be loaded.
     space = int(random.uniform(90, 1500)) * child.MEBIBYTE
     threads = ("--threads", str(int(random.integers(1, 12)))) if len(words) > 1 else ()
     ending = child.run((*words, *threads), folder, child.Limits(address_space=space, seconds=30))
@@ -139,7 +139,7 @@ def take_address_space(random: np.random.Generator, folder: Path) -> Mapping[str
 
 
 def close_streams(random: np.random.Generator, folder: Path) -> Mapping[str, int]:
-    """Nobody reads: results on the disk are complete all the same."""
+    """Closed or unread streams: results on disk are complete nevertheless."""
     whole = _undisturbed(_fit, "m.h5")
     full = os.open("/dev/full", os.O_WRONLY)
     reader, pipe = os.pipe()
@@ -165,13 +165,13 @@ def close_streams(random: np.random.Generator, folder: Path) -> Mapping[str, int
         os.close(pipe)
     expected = 0 if out is subprocess.PIPE else 5
     require(ending.status == expected, f"standard output {out}, standard error {err}: {ending}")
-    require((folder / "m.h5").read_bytes() == whole, "the model is another one")
+    require((folder / "m.h5").read_bytes() == whole, "the model differs")
     require(_names(folder) == ["m.h5"], f"left behind: {_names(folder)}")
     return {"closed streams": 1}
 
 
 def plant_links(random: np.random.Generator, folder: Path) -> Mapping[str, int]:
-    """A name that can be foreseen leads elsewhere: nothing is written there."""
+    """Links planted under predictable names: nothing is written through them."""
     beside = ("k.h5.part", "k.h5.journal")[int(random.integers(2))]
     victim = folder / "victim"
     victim.write_bytes(b"precious")
@@ -181,7 +181,7 @@ def plant_links(random: np.random.Generator, folder: Path) -> Mapping[str, int]:
     words = ("kernel", "--network", "fc:1", "--train", "spirals", "--limit", "30", "--out", "k.h5", *resume)
     ending = child.run(words, folder)
     child.require_clear(ending, f"a link {beside}")
-    require(ending.status == 5, f"a link {beside} was taken: {ending}")
+    require(ending.status == 5, f"a link {beside} was followed: {ending}")
     require(victim.read_bytes() == b"precious", f"written through {beside}")
     return {"planted links": 1}
 

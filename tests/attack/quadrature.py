@@ -1,4 +1,4 @@
-"""Kernels by quadrature: errors stay below what is stated, at any norm, correlation and depth."""
+"""Kernels by quadrature: errors are below the stated bound, at any norm, correlation and depth."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ROUNDING = 3e-14
 
 
 def pair(rng: np.random.Generator) -> tuple[np.ndarray, float]:
-    """Two inputs of norms from 1e-3 to 1e3 a coordinate, and any correlation down to 1 - |rho| = 1e-16."""
+    """Draws two inputs with norms from 1e-3 to 1e3 per coordinate, and correlations up to 1 - |rho| = 1e-16."""
     norm = 10 ** rng.uniform(-3, 3)
     ratio = 1.0 if rng.uniform() < 0.3 else 10 ** (rng.normal() * (0.02 if rng.uniform() < 0.5 else 0.7))
     other = float(np.clip(norm * ratio, 1e-3, 1e3))
@@ -28,7 +28,7 @@ def pair(rng: np.random.Generator) -> tuple[np.ndarray, float]:
 
 
 def errors(found: np.ndarray, exact: list[float]) -> float:
-    """Relative to the roots of the products of diagonal entries."""
+    """Error relative to the roots of the products of diagonal entries."""
     first, cross, second = exact
     return max(
         abs(found[0, 0] / first - 1), abs(found[0, 1] - cross) / np.sqrt(first * second), abs(found[1, 1] / second - 1)
@@ -45,19 +45,19 @@ def built_in(rng: np.random.Generator) -> Mapping[str, int]:
     text = f"fc:{depth}(activation={phi}, w_std={w_std}, b_std={b_std})"
     for backend in ("cpu", "reference"):
         found = wl.gram(text, x, kind=("nngp", "ntk"), backend=backend)
-        # An ulp of rho is worth up to the deviation of ulps in the next layer, through a kink of width 1/deviation.
+        # An ulp of rho changes the next layer by up to `deviation` ulps, through a kink of width 1/deviation.
         rounding = ROUNDING + (depth - 1) * (5e-14 + 3e-16 * w_std * norm)
         worst = max(errors(found.nngp, exact[0]), errors(found.ntk, exact[1]))
         require(
             worst <= found.quadrature_error + rounding,
-            f"{text} on {x.tolist()}, {backend}: error {worst:.2e}, stated {found.quadrature_error:.2e}",
+            f"{text} on {x.tolist()}, {backend}: error {worst:.2e}, stated bound {found.quadrature_error:.2e}",
         )
         require(found.quadrature_error < 1e-11, f"{text} on {x.tolist()}, {backend}: states {found.quadrature_error}")
     return {"pairs to 30 digits": 1, "layers": depth}
 
 
 def gaussian_mean(f, deviation: float, knots: np.ndarray) -> float:
-    """E[f(u)] by Gauss-Legendre panels that end at the knots, which the program has to find."""
+    """Computes E[f(u)] by Gauss-Legendre panels between the knots, which the program must detect itself."""
     nodes, weights = np.polynomial.legendre.leggauss(40)
     ends = np.unique(np.concatenate([np.linspace(-9, 9, 37), np.clip(knots / deviation, -9, 9)]))
     middles, halves = (ends[1:] + ends[:-1]) / 2, (ends[1:] - ends[:-1]) / 2
@@ -66,7 +66,7 @@ def gaussian_mean(f, deviation: float, knots: np.ndarray) -> float:
 
 
 def own_function(rng: np.random.Generator) -> Mapping[str, int]:
-    """A random function with kinks and jumps: integrals that know its knots, and both back ends, agree as stated."""
+    """Random functions with kinks and jumps: reference integrals and both back ends agree within the stated bounds."""
     knots = np.sort(rng.normal(size=rng.integers(1, 5)) * 1.5)
     slopes, jumps = rng.normal(size=len(knots) + 1), rng.normal(size=len(knots)) * (rng.uniform() < 0.3)
 

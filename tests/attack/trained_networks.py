@@ -1,4 +1,4 @@
-"""No place of a certified ball of a finite network has another sign: small networks at every scale, in 60 digits."""
+"""No point of a certified ball of a finite network has another sign: small networks at every scale, in 60 digits."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _PHI = {
 
 
 def _forward(layers: list, phi, a: np.ndarray) -> np.ndarray:
-    """Outputs in long double; layers are (scale of the product, W, bias already scaled)."""
+    """Returns outputs in long double; layers are (scale of the product, W, scaled bias)."""
     for k, (scale, w, b) in enumerate(layers):
         a = (phi(a) if k else a) @ w * scale + b
     return a[:, 0]
@@ -106,10 +106,10 @@ def trial(rng: np.random.Generator) -> Mapping[str, int]:
         value = (values[0] - values[1] if centred else values[0]) * int(signs[k])
         require(
             value > 0,
-            f"the {norm} ball of radius {radius!r} about point {k} holds another sign: {network}, "
+            f"the {norm} ball of radius {radius!r} around point {k} contains another sign: {network}, "
             f"tolerance {tolerance:.1e}, centred {centred}, output {mpmath.nstr(value, 5)}",
         )
     return {"networks": 1, "balls": balls}
 
 
-ATTACK = Attack("trained-networks", "no place of a certified ball of a finite network has another sign", trial)
+ATTACK = Attack("trained-networks", "no point of a certified ball of a finite network has another sign", trial)

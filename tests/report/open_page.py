@@ -49,19 +49,9 @@ def find_chromium():
 
 
 def chromium_command(program, profile, width, dark):
-    command = [
-        program,
-        "--headless=new",
-        "--no-sandbox",
-        "--disable-gpu",
-        "--disable-dev-shm-usage",
-        "--enable-logging=stderr",
-        "--v=0",
-        "--hide-scrollbars",
-        f"--user-data-dir={profile}",
-        f"--window-size={width},1000",
-        "--virtual-time-budget=2000",
-    ]
+    command = [program, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+               "--enable-logging=stderr", "--v=0", "--hide-scrollbars", f"--user-data-dir={profile}",
+               f"--window-size={width},1000", "--virtual-time-budget=2000"]
     return command + (["--blink-settings=preferredColorScheme=0"] if dark else [])
 
 
