@@ -148,6 +148,6 @@ def trial(random: np.random.Generator) -> Mapping[str, int]:
 
 ATTACK = Attack(
     "files",
-    "whatever a file holds: status 0 to 5, one message, memory within its bound, no wrong value under a checksum",
+    "for any file content: status 0 to 5, one message, memory within its limit, no wrong checksummed value",
     trial,
 )

@@ -1,6 +1,6 @@
 """Random problems for every machine.
 
-Gram matrices have integer entries (exactly semi-definite, often singular, with equal and zero rows) or given eigenvalues
+Gram matrices have integer entries (exactly semi-definite, often singular, with equal or zero rows) or given eigenvalues
 (condition numbers from 1 to 1e16, or one eigenvalue below 0), scaled globally and per row by powers of 2.
 """
 

@@ -306,7 +306,7 @@ def trial(rng: np.random.Generator) -> Counter:
 
 ATTACK = Attack(
     "machines",
-    "a machine's duality gap bounds its true distance from the optimum, and a Gram that is not positive "
+    "a machine's duality gap bounds its true distance from the optimum, and a Gram matrix that is not positive "
     "semi-definite is never fitted",
     trial,
 )

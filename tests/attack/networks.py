@@ -60,7 +60,7 @@ class Drawn:
         return f"{first} {self.weights()}"
 
     def signed(self) -> str:
-        """Returns an activation unlike cos: a rectifier after a nearly nonnegative one is rarely active in random networks."""
+        """Returns an activation unlike cos: a rectifier of nearly nonnegative values is rarely active."""
         phi = self.activation()
         return self.signed() if phi.startswith(("cos", "rbf", "gaussian")) else phi
 
@@ -97,7 +97,7 @@ def sampled(net: wl.Network, x: np.ndarray, width: int, draws: int, rng: np.rand
 
 
 def most_deviations(net: wl.Network, x: np.ndarray, exact, draws: int, rng: np.random.Generator) -> float:
-    """Returns the deviation in standard errors, extrapolated in 1/width; O(width⁻²) terms are at most (layers/width)²."""
+    """Returns the deviation in standard errors, extrapolated in 1/width, less a tolerance of (layers/width)²."""
     width = 64
     most = 0.0
     pairs = zip(sampled(net, x, width, draws, rng), sampled(net, x, 2 * width, draws, rng), exact, strict=True)
@@ -136,4 +136,4 @@ def trial(rng: np.random.Generator) -> Mapping[str, int]:
     return {"with a formula": 1, net.exactness: 1}
 
 
-ATTACK = Attack("networks", "a network that claims a limit formula is the limit of its own finite networks", trial)
+ATTACK = Attack("networks", "a network with a limit formula is the limit of its finite networks", trial)

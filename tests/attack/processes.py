@@ -208,6 +208,6 @@ def trial(random: np.random.Generator) -> Mapping[str, int]:
 
 ATTACK = Attack(
     "processes",
-    "killed, stopped, unheard or without room: a clear ending soon, results whole or absent, the same bytes afterwards",
+    "killed, stopped, closed streams or full disk: a clear ending soon, results complete or absent, reproducible bytes",
     trial,
 )

@@ -104,4 +104,4 @@ def trial(rng: np.random.Generator) -> Mapping[str, int]:
     return built_in(rng) if rng.uniform() < 0.6 else own_function(rng)
 
 
-ATTACK = Attack("quadrature", "kernels by quadrature are within the error they state", trial)
+ATTACK = Attack("quadrature", "kernels by quadrature are within their stated error", trial)
