@@ -27,8 +27,8 @@ std::vector<Activation> ranged_activations() {
   return all;
 }
 
-/// The range holds every value between the ends, and on a fine grid is no wider than what the grid finds by more than
-/// its spacing explains.
+/// The range contains every value between the endpoints, and is not wider than the range on a fine grid by more than
+/// the grid spacing explains.
 TEST(ActivationRange, HoldsEveryValueAndNoMuchMore) {
   const Random random(7);
   std::uint64_t draw = 0;

@@ -7,7 +7,7 @@
 
 namespace widelimit::test {
 
-/// Bounds as functions of radius/root, which they have at 1: straight, bent either way, flat, and with a jump.
+/// Bounds as functions of radius/root with their zero at 1: linear, convex, concave, flat, and with a jump.
 inline std::vector<std::function<double(double)>> bound_shapes() {
   return {
       [](double x) { return 1 - x; },

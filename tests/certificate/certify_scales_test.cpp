@@ -30,7 +30,7 @@ TEST(BinaryScale, LeavesOrdinaryNumbersAsTheyAre) {
 
 TEST(BinaryScale, RoundsOutward) {
   constexpr double tiny = std::numeric_limits<double>::denorm_min();
-  EXPECT_EQ(scaled_below(3.0, -1075), tiny);  // 1.5 of the least number
+  EXPECT_EQ(scaled_below(3.0, -1075), tiny);  // 1.5 times the smallest denormal
   EXPECT_EQ(scaled_above(3.0, -1075), 2 * tiny);
   EXPECT_EQ(scaled_below(-3.0, -1075), -2 * tiny);
   EXPECT_EQ(scaled_below(1.0, -1200), 0);
@@ -44,7 +44,7 @@ TEST(BinaryScale, RoundsOutward) {
   EXPECT_LT(unscaled_bound(0x1p-300, 0), 0);
 }
 
-/// |f|/‖w‖ of f = ⟨w, x⟩ + b, in long double.
+/// |f|/‖w‖ for f = ⟨w, x⟩ + b, in long double.
 long double linear_radius(const Model& model, const double* x, Norm norm) {
   const auto& support = std::get<Matrix<double>>(model.support);
   const auto size = static_cast<long double>(support.cols());
@@ -58,8 +58,8 @@ long double linear_radius(const Model& model, const double* x, Norm norm) {
   return std::abs(f) / length;
 }
 
-/// A linear machine has a radius one can compute: whatever the tolerance, nothing beyond it is returned, and nothing
-/// much below.
+/// The exact radius of a linear machine is known: for any tolerance, no larger radius is returned, and none that is
+/// much smaller.
 TEST(CertifyScales, GivesNoRadiusThatWasNotProved) {
   for (const double tolerance : {1e-9, 1e-8, 1e-6, 1e-3}) {
     for (const Norm norm : {Norm::linf, Norm::l2}) {
@@ -75,7 +75,7 @@ TEST(CertifyScales, GivesNoRadiusThatWasNotProved) {
           for (Index k = 0; k < x.rows(); ++k) {
             const long double exact = linear_radius(model, x.view().row(k), norm);
             EXPECT_LT(found.radius[usize(k)], exact) << "tolerance " << tolerance << ", seed " << seed;
-            // Balls that hold the origin, or nearly, are left to intervals.
+            // Balls that contain or nearly contain the origin use the interval method.
             const long double length = std::hypot(x(k, 0), x(k, 1), x(k, 2));
             if (method == CertificateMethod::convex && 2 * exact < length) {
               EXPECT_GT(found.radius[usize(k)], exact * (1 - 2.1L * tolerance - 1e-12L)) << "tolerance " << tolerance;
@@ -87,7 +87,7 @@ TEST(CertifyScales, GivesNoRadiusThatWasNotProved) {
   }
 }
 
-/// Powers of two change nothing but units, however far they go: of samples, and with biases of the first layer too.
+/// Scaling by powers of two changes only units: of samples, also with biases in the first layer.
 TEST(CertifyScales, RadiiScaleWithSamples) {
   const std::vector<Index> labels{0, 1, 1, 0, 1};
   for (const bool biased : {false, true}) {
@@ -117,8 +117,8 @@ TEST(CertifyScales, RadiiScaleWithSamples) {
   }
 }
 
-/// Points of many sizes in one call, each with what it has alone, in its place. Outputs are products, whose rounding on
-/// a device depends on how many points there are; descents of an attack start from them.
+/// Points of different scales in one call get the same results as alone, in order. Outputs are matrix products, whose
+/// rounding on a device depends on the number of points; attack descents start from them.
 TEST(CertifyScales, PointsOfAllSizesStandTogether) {
   const Model model = machine_of("fc:1", normal_rows(8, 3, 11), normal_rows(8, 1, 12), Scheme::sign, 2);
   Matrix<double> x = normal_rows(7, 3, 13);
@@ -162,7 +162,7 @@ TEST(CertifyScales, RefusesOutputsThatOverflowAndHasNoRadiusWhereTheyVanish) {
   for (const double radius : vanished.radius) EXPECT_EQ(radius, 0);
 }
 
-/// A bias of the first layer is a coordinate beside which points may be nothing: radii are then in its scale.
+/// A bias of the first layer acts as a coordinate that can dominate tiny points: radii are then on its scale.
 TEST(CertifyScales, RadiiOfTinyPointsBesideABiasAreThoseOfZero) {
   const Model model =
       machine_of("dense(b_std=1) relu dense", normal_rows(8, 3, 41), normal_rows(8, 1, 42), Scheme::values, 0);
@@ -179,7 +179,7 @@ TEST(CertifyScales, RadiiOfTinyPointsBesideABiasAreThoseOfZero) {
   }
 }
 
-/// A radius that is asked for is one of the caller's units.
+/// A requested radius is in the caller's units.
 TEST(CertifyScales, AnswersForOneRadiusAtEveryScale) {
   Matrix<double> support = normal_rows(8, 3, 31), alpha = normal_rows(8, 1, 32), x = normal_rows(1, 3, 33);
   multiply_rows(x, -900);

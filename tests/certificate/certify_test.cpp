@@ -18,7 +18,7 @@ using test::machine_of;
 using test::normal_rows;
 using test::rows_of;
 
-/// Labels that the machine itself gives.
+/// The labels predicted by the machine.
 std::vector<Index> own_labels(const Model& model, int depth, const Matrix<double>& x) {
   std::vector<Index> labels;
   for (Index k = 0; k < x.rows(); ++k) {
@@ -48,15 +48,15 @@ TEST(Certify, KnowsTheRadiusOfALinearMachine) {
     EXPECT_NEAR(l2.margin[0], f, 1e-14);
     EXPECT_TRUE(l2.correct[0]);
   }
-  // With a box, the coordinates that meet its walls stop: x = (2, −1, 1) may only go to (1, −0.5, 0.5) at radius 1.
+  // With a box, coordinates stop at its walls: x = (2, −1, 1) can only move to (1, −0.5, 0.5) at radius 1.
   const Certificates boxed =
       certify(model, rows_of(x), labels, {.method = CertificateMethod::interval, .box = Box{-1, 2}, .tolerance = 1e-6});
-  // f(x − r·sign) = α(⟨x,x₁⟩ − r(1 + 2 + ½))/3 − 1.5 while all coordinates are free, which they are up to r = 2.
+  // f(x − r·sign) = α(⟨x,x₁⟩ − r(1 + 2 + ½))/3 − 1.5 while no coordinate is at a wall, i.e. up to r = 2.
   EXPECT_NEAR(boxed.radius[0], f / 3.5, 1e-5);
 }
 
 TEST(Certify, IsExactForOneTrainingSampleInsideItsRay) {
-  // x = 2x₁, f = Θ(x,x₁) − ½Θ(x₁,x₁)·2: in ℓ2 the worst x lies on the ray, where Θ = s·N·M·κ(1) is linear.
+  // x = 2x₁, f = Θ(x,x₁) − ½Θ(x₁,x₁)·2: in ℓ2 the worst x is on the ray, where Θ = s·N·M·κ(1) is linear.
   Matrix<double> support(1, 2), alpha(1, 1), x(1, 2);
   support(0, 0) = 0.6, support(0, 1) = 0.8;
   x(0, 0) = 1.2, x(0, 1) = 1.6;
@@ -68,7 +68,7 @@ TEST(Certify, IsExactForOneTrainingSampleInsideItsRay) {
       certify(model, rows_of(x), labels,
               {.norm = Norm::l2, .method = CertificateMethod::interval, .tolerance = 1e-5, .attack = AttackOptions{}});
   EXPECT_LE(found.radius[0], found.attack[0]);
-  EXPECT_LE(found.attack[0], 1.001);  // straight to x₁ costs 1
+  EXPECT_LE(found.attack[0], 1.001);  // the distance to x₁ is 1
   EXPECT_GT(found.radius[0], 0.3);
 }
 
@@ -99,7 +99,7 @@ double brute_radius(const Outputs& outputs, const double* x, Norm norm, const st
   return least;
 }
 
-/// In long double.
+/// Outputs in long double.
 Outputs exact_outputs(const Model& model, int depth) {
   return [&model, depth](const Matrix<double>& rows) {
     std::vector<double> f;
@@ -110,7 +110,7 @@ Outputs exact_outputs(const Model& model, int depth) {
   };
 }
 
-/// Coefficients that leave both classes some of the plane.
+/// Coefficients such that both classes occur in the plane.
 Matrix<double> alternating(Index count) {
   Matrix<double> alpha(count, 1);
   for (Index i = 0; i < count; ++i) alpha(i, 0) = i % 2 == 0 ? 1 : -1;
@@ -260,12 +260,12 @@ TEST(Certify, AttacksMachinesWithBiasesAsNearAsBruteForceInThePlane) {
   EXPECT_GE(broken, 6);
 }
 
-/// The same kernel on samples with one more feature, without biases; only that there the feature may move as well.
+/// The same kernel on samples with an additional feature, without biases; there, the feature can change as well.
 TEST(Certify, TakesABiasOfTheFirstLayerForAFeatureAndThatOfTheLastForAnOffset) {
   constexpr Index features = 6, samples = 12;
   constexpr double first = 0.4, last = 0.3;
   Matrix<double> support = normal_rows(samples, features, 81), x = normal_rows(8, features, 83);
-  for (Matrix<double>* rows : {&support, &x}) {  // of one octant, where cosines are positive
+  for (Matrix<double>* rows : {&support, &x}) {  // in one octant, where cosines are positive
     std::transform(rows->data(), rows->data() + rows->rows() * features, rows->data(),
                    [](double v) { return std::abs(v); });
   }
@@ -290,7 +290,7 @@ TEST(Certify, TakesABiasOfTheFirstLayerForAFeatureAndThatOfTheLastForAnOffset) {
     const Certificates b = certify(plain, rows_of(lifted(x)), labels, {.norm = norm});
     for (std::size_t k = 0; k < 8; ++k) {
       EXPECT_NEAR(a.margin[k], b.margin[k], 1e-14 * samples);
-      EXPECT_GE(a.radius[k], 0.85 * b.radius[k]) << k;  // a ball that leaves the octant loses a little
+      EXPECT_GE(a.radius[k], 0.85 * b.radius[k]) << k;  // a ball that leaves the octant has a slightly smaller radius
       EXPECT_GT(b.radius[k], 0);
     }
   }
@@ -307,7 +307,7 @@ std::string refusal(const Model& model, const Matrix<double>& x, const std::vect
   return "nothing was refused";
 }
 
-/// What other engines round is not what the proofs count.
+/// The proofs do not cover the rounding of other engines.
 TEST(Certify, RefusesOtherEngines) {
   const Matrix<double> support = normal_rows(4, 2, 61), alpha = normal_rows(4, 1, 62);
   const Model model = machine_of("eq2", support, alpha, Scheme::sign, 2);
@@ -356,13 +356,13 @@ TEST(Certify, TakesNothingAndZero) {
   const Model model = machine_of("eq2", support, alpha, Scheme::sign, 2, {0.5});
   const Certificates none = certify(model, rows_of(Matrix<double>(0, 2)), {}, {});
   EXPECT_TRUE(none.radius.empty());
-  // At x = 0 all kernels vanish and the bias decides.
+  // At x = 0 all kernels are 0 and the bias determines the class.
   const std::vector<Index> labels{1};
   const Certificates zero =
       certify(model, rows_of(Matrix<double>(1, 2)), labels, {.method = CertificateMethod::interval});
   EXPECT_TRUE(zero.correct[0]);
   EXPECT_GT(zero.radius[0], 0);
-  // Without support the bias is all there is: certified as far as the search goes.
+  // Without support the output is the bias: certified up to the limit of the search.
   const Model constant = machine_of("eq2", Matrix<double>(0, 2), Matrix<double>(0, 1), Scheme::sign, 2, {0.5});
   const Certificates all = certify(constant, rows_of(normal_rows(1, 2, 73)), labels, {.attack = AttackOptions{}});
   EXPECT_GT(all.radius[0], 1e4);

@@ -12,7 +12,7 @@ namespace {
 
 constexpr Index features = 3;
 
-/// Two inputs by ‖x‖, ‖x'‖ and the cosine of what the first layer sees.
+/// Two inputs given by ‖x‖, ‖x'‖ and their cosine in the input space of the first layer.
 struct PlacedPair {
   double norm, other, rho;
 };
@@ -27,7 +27,7 @@ LiftedPair lifted(const Chain& chain, const PlacedPair& pair) {
   return {of(pair.norm), of(pair.other), Interval::of(pair.rho)};
 }
 
-/// ⟨x,x'⟩ of such a pair.
+/// Returns ⟨x,x'⟩ of such a pair.
 double inner_of(const Chain& chain, const PlacedPair& pair) {
   const LiftedPair both = lifted(chain, pair);
   const double lift = lifted_coordinate(chain).low;
@@ -49,7 +49,7 @@ std::vector<const char*> chains() {
       "dense(w_std=1.4,b_std=0.1) leaky_relu(slope=0.4) dense(b_std=1) relu scale(by=2) dense(b_std=0.7) relu dense"};
 }
 
-/// Calls for every chain, kind and some pairs.
+/// Calls `call` for every chain, kind and a set of pairs.
 template <typename Call>
 void for_all(const Call& call) {
   for (const char* text : chains()) {

@@ -12,7 +12,7 @@
 namespace widelimit {
 namespace {
 
-/// κ and its derivatives by the recursion in long double, one u at a time, as the formulas say.
+/// κ and its derivatives by the recursion in long double, one u at a time.
 struct ConeOracle {
   long double value = 0, slope = 0;
 };
@@ -64,7 +64,7 @@ TEST_P(ConeKernelDepth, AgreesWithTheGramOfTheReferenceBackEnd) {
         }
         const auto length = static_cast<double>(std::sqrt(n) * std::sqrt(m));
         const auto u = static_cast<double>(std::clamp(dot / (std::sqrt(n) * std::sqrt(m)), -1.0L, 1.0L));
-        // u is rounded, which √(1−u) near ±1 enlarges to 1e-8.
+        // The rounding of u is amplified to 1e-8 by √(1−u) near ±1.
         EXPECT_NEAR(cone.scale() * length * cone.value(u), entries(i, j), 1e-7 * cone.scale() * length);
       }
     }
@@ -81,7 +81,7 @@ TEST_P(ConeKernelDepth, KeepsWhatItPromisesOfItsErrors) {
     cone.evaluate(std::ssize(u), {.u = u.data(), .value = value.data(), .slope = slope.data()});
     EXPECT_LT(cone.value_error(), 1e-10);
     for (std::size_t k = 0; k < u.size(); ++k) {
-      // In deep networks the oracle itself loses the digits of 1 − ρ.
+      // In deep networks the oracle itself loses accuracy in 1 − ρ.
       if (GetParam() > 1 && 1 - std::abs(u[k]) < 1e-6 && std::abs(u[k]) != 1) continue;
       const ConeOracle exact = cone_oracle(layers, 1, tangent, u[k]);
       EXPECT_LE(std::abs(static_cast<double>(value[k] - exact.value)), cone.value_error()) << u[k];
@@ -158,7 +158,8 @@ TEST(ConeKernel, RefusesWhatItCannotDescribe) {
   EXPECT_EQ(message("flatten dense relu dense", {4, 4, 1}), "");
 }
 
-/// Certificates read the same functions as kernels: rectifiers in a row are one, and what is not Gaussian is refused.
+/// Certificates parse the same functions as kernels: consecutive rectifiers are merged, unsupported layers are
+/// rejected.
 TEST(ConeKernel, RectifiersInARowAreOne) {
   const Shape shape{1, 1, 3};
   const auto value = [&](const std::string& text, double u) {

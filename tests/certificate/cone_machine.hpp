@@ -12,7 +12,7 @@
 
 namespace widelimit::test {
 
-/// A machine over given rows, of a network on vectors.
+/// Returns a machine with the given support rows for a network on vectors.
 inline Model machine_of(const std::string& network, const Matrix<double>& support, const Matrix<double>& alpha,
                         Scheme scheme, Index classes, std::vector<double> bias = {}) {
   Model model;
@@ -36,7 +36,7 @@ inline Matrix<double> normal_rows(Index rows, Index cols, std::uint64_t seed, do
   return x;
 }
 
-/// The NTK of fc:depth with weights of standard deviation 1, in long double and from the formulas.
+/// The NTK of fc:depth with weights of standard deviation 1, in long double from the formulas.
 inline long double exact_ntk(int depth, const double* x, const double* y, Index size) {
   const long double pi = std::numbers::pi_v<long double>;
   long double n = 0, m = 0, p = 0;
@@ -68,7 +68,7 @@ inline long double exact_output(const Model& model, int depth, const double* x, 
   return sum;
 }
 
-/// The kernel of a chain, in long double and from the formulas.
+/// The kernel of a chain, in long double from the formulas.
 template <typename T>
 long double exact_entry(const Chain& chain, Kind kind, const T* x, const double* y) {
   const long double pi = std::numbers::pi_v<long double>;

@@ -42,7 +42,7 @@ TEST(Curvature, HoldsEveryDividedDifference) {
         if (std::abs(u - t) < 1e-4) continue;
         const long double gap = exact_kappa(kernel, depth, u) - exact_kappa(kernel, depth, t) -
                                 static_cast<long double>(bounds.slope[i]) * (u - t);
-        // x in exact_kappa is rounded, and so is the slope: what is left of their digits.
+        // Limited accuracy due to the rounding of x in exact_kappa and of the slope.
         const long double c = gap / ((u - t) * (u - t)), slack = 1e-13L / ((u - t) * (u - t));
         EXPECT_GE(c, bounds.curvature[i].low - slack) << depth << ": " << low << " " << t << " " << high << " at " << u;
         EXPECT_LE(c, bounds.curvature[i].high + slack)
@@ -58,12 +58,12 @@ struct BoundCase {
   Index supports;
   Norm norm;
   bool positive;     ///< samples in [0, 1], with that box
-  double size;       ///< of coefficients
-  Index unseen = 0;  ///< features, the last ones, that no sample has, and points have
+  double size;       ///< scale of the coefficients
+  Index unseen = 0;  ///< number of last features that are 0 in all samples but not in points
 };
 
-/// f at its least found in the ball: by steps towards the corner (or the point of the sphere) that the slope names,
-/// with slopes by differences, and by chance.
+/// The smallest f found in the ball: by steps towards the corner (or the point of the sphere) given by the gradient,
+/// with finite-difference gradients, and by random search.
 long double least_found(const Model& model, const BoundCase& c, const double* x, double radius, double sign) {
   const auto size = static_cast<std::size_t>(c.features);
   const auto f = [&](const std::vector<double>& v) {
@@ -116,7 +116,7 @@ void check_bound(const BoundCase& c, std::uint64_t seed) {
   for (Index i = 0; i < c.supports; ++i) {
     for (Index j = c.features - c.unseen; j < c.features; ++j) support(i, j) = 0;
   }
-  // One point is a training sample, where κ' is infinite.
+  // One point equals a training sample, where κ' is infinite.
   std::copy_n(support.view().row(0), c.features, x.view().row(0));
   const Model model = machine_of(fmt::format("fc:{}", c.depth), support, alpha, Scheme::sign, 2);
   const ConeKernel kernel(std::get<Network>(model.kernel), Kind::ntk, model.shape);
@@ -147,7 +147,7 @@ void check_bound(const BoundCase& c, std::uint64_t seed) {
         EXPECT_EQ(bound, bounds[q]);
       }
     }
-    // And it says something: next to the point it is next to f.
+    // The bound is tight: close to f for a tiny ball.
     if (queries[q].radius == 1e-9 && c.size == 1) {
       EXPECT_GT(bounds[q], least - 1e-5L);
     }
@@ -171,7 +171,7 @@ TEST(ConvexBound, IsBelowTheMachineOnEveryBall) {
   }
 }
 
-/// Two samples next to each other with opposite coefficients: one by one they bound nothing, together they hardly move.
+/// Two adjacent samples with opposite coefficients: separate bounds are useless, but their sum hardly varies.
 TEST(ConvexBound, KeepsWhatCancelsBetweenSamples) {
   constexpr Index features = 20;
   Matrix<double> support = normal_rows(3, features, 1), alpha(3, 1), x = normal_rows(1, features, 2);

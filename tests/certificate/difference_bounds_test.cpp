@@ -14,8 +14,8 @@ constexpr Index difference_samples = WIDELIMIT_SANITIZED != 0 ? 4 : 40;
 
 class EveryDifference : public ::testing::TestWithParam<std::pair<const char*, Shape>> {};
 
-/// f − f₀ at points of a ball lies in the enclosure of the difference, which is no wider than both intervals together;
-/// the start is the network with every weight moved a little.
+/// f − f₀ at points of a ball lies in the enclosure of the difference, which is not wider than the difference of both
+/// intervals; the initial network has slightly perturbed weights.
 TEST_P(EveryDifference, HoldsDifferencesOfPointsInTheBall) {
   const auto& [text, shape] = GetParam();
   TrainedNetwork net = drawn_network(text, shape, {.width = 7, .outputs = 3});

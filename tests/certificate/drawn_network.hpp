@@ -18,7 +18,7 @@ struct DrawnOptions {
   bool centred = false;
 };
 
-/// A network with random weights, as if it had been trained; its start is another draw.
+/// A network with random weights; its initial weights are another draw.
 inline TrainedNetwork drawn_network(const std::string& text, const Shape& shape, const DrawnOptions& options = {}) {
   TrainedNetwork drawn;
   drawn.network = Network::parse(text);
@@ -37,7 +37,7 @@ inline TrainedNetwork drawn_network(const std::string& text, const Shape& shape,
   return drawn;
 }
 
-/// Samples of normal values, a row each.
+/// Samples with normal values, one per row.
 inline Matrix<double> drawn_rows(Index count, Index size, std::uint64_t seed) {
   Matrix<double> rows(count, size);
   const Random random(seed);
@@ -45,13 +45,13 @@ inline Matrix<double> drawn_rows(Index count, Index size, std::uint64_t seed) {
   return rows;
 }
 
-/// The predicted class: the sign of one output, the largest of several.
+/// The predicted class: the sign of one output, or the largest of several.
 inline Index told_class(const double* f, Index outputs) {
   if (outputs == 1) return f[0] > 0 ? 1 : 0;
   return std::max_element(f, f + outputs) - f;
 }
 
-/// Predictions of the network for its own samples.
+/// Predictions of the network on the samples.
 inline std::vector<Index> told_classes(const TrainedNetwork& network, const SampleView& x) {
   const Matrix<double> f = predict_outputs(network, x);
   std::vector<Index> labels;

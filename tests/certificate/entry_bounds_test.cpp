@@ -11,7 +11,7 @@
 namespace widelimit {
 namespace {
 
-/// Extremes of N·κ(a/N) over a fine mesh of [a]×[N] ∩ {|a| ≤ N}, its corners and edges included.
+/// Extremes of N·κ(a/N) over a fine mesh of [a]×[N] ∩ {|a| ≤ N} including its corners and edges.
 Interval mesh_extremes(const ConeKernel& kernel, double low, double high, const Interval& norm) {
   constexpr int steps = 60;
   Interval found{std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()};
@@ -74,8 +74,9 @@ TEST_P(EntryBoundsOf, HoldAllValuesAndIntervalNoMore) {
           EXPECT_EQ(bound, side);
         }
       }
-      // The mesh has all corners; between them only the least value may be missed, by the square of a cell.
-      EXPECT_NEAR(most, exact.high, 1e-7 * kernel.largest());  // the root of what u is moved by
+      // The mesh contains all corners; only a minimum between them can be missed, with an error quadratic in the cell
+      // size.
+      EXPECT_NEAR(most, exact.high, 1e-7 * kernel.largest());  // the square root of the perturbation of u
       if (norm.low > 0) {
         EXPECT_NEAR(least, exact.low, (reach < 1 ? 1e-4 : 1e-2) * kernel.largest());
       }
@@ -116,7 +117,7 @@ TEST(Ranges, HoldEveryPlaceOfBallAndBox) {
         }
         for (std::size_t j = 0; j < 4; ++j) {
           y[j] = x(balls[b].point, static_cast<Index>(j)) + balls[b].radius * y[j] / std::sqrt(length);
-          // To the nearest place of the box: the ball still holds it.
+          // Projected onto the box: it remains in the ball.
           if (boxed) y[j] = std::clamp(y[j], -1.5, 1.5);
         }
         const double size = euclidean_norm(y.data(), 4);

@@ -30,7 +30,7 @@ struct Slope {
   std::vector<double> gradient = std::vector<double>(gradient_features);
 };
 
-/// f and ∇f of the one output of a machine, by either rule.
+/// f and ∇f of a machine with one output, for either rule.
 class OneOutput {
  public:
   explicit OneOutput(const Model& model) : model_(model), kernel_(model) {
@@ -78,7 +78,8 @@ std::vector<double> place(std::uint64_t seed) {
   return {x.data(), x.data() + gradient_features};
 }
 
-/// Steps h lose h²/6 of the third derivative and 2⁻⁵³/h of the value: both below 1e-7 for what is of order 1 to 100.
+/// Step h has the error h²/6 of the third derivative plus 2⁻⁵³/h of the value: both below 1e-7 for values of order 1 to
+/// 100.
 double central_difference(const Model& model, std::vector<double> x, Index feature) {
   constexpr double h = 1e-5;
   const double here = x[usize(feature)];

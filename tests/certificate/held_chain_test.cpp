@@ -19,7 +19,7 @@ constexpr const char* networks[] = {"fc:2(b_std=0.1)", "dense(b_std=0.3) relu de
                                     "fc:3(frozen=3)",
                                     "dense(w_std=1.4, b_std=0.1) leaky_relu(slope=0.4) dense(b_std=1) relu dense"};
 
-/// A support and points of an engine, enclosed layer by layer.
+/// A support and points on an engine, enclosed layer by layer.
 struct Enclosed {
   Enclosed(const char* network, Kind kernel, Norm norm, Index supports, const Engine& engine)
       : kind(kernel),
@@ -76,7 +76,7 @@ class HeldChainOn : public testing::TestWithParam<std::string> {
   }
 };
 
-/// x of a ball, at its corners and inside.
+/// Returns x of a ball, at its corners or inside.
 std::vector<double> place_in(const Enclosed& e, Index point, std::uint64_t trial) {
   const Random random(trial);
   std::vector<double> x;
@@ -88,8 +88,8 @@ std::vector<double> place_in(const Enclosed& e, Index point, std::uint64_t trial
   return x;
 }
 
-/// Σ wᵢΘ(x, xᵢ) is what is enclosed times √q of the point, for x anywhere in the ball; the same every time, and as
-/// narrow as on the host.
+/// Σ wᵢΘ(x, xᵢ) equals the enclosed value times √q of the point, for any x in the ball; results are reproducible and as
+/// tight as on the host.
 TEST_P(HeldChainOn, SumsHoldTheExactOnes) {
   for_all([&](const Enclosed& e) {
     const Cones& cones = *cones_of(*engine_);
@@ -134,7 +134,7 @@ TEST_P(HeldChainOn, SumsHoldTheExactOnes) {
   });
 }
 
-/// Changes of entries hold the entries at every x of the ball, Δ taken from the centre.
+/// Enclosed changes of entries contain the entries at every x of the ball, with Δ relative to the centre.
 TEST_P(HeldChainOn, ChangesHoldTheEntriesOfTheWholeBall) {
   int sloped = 0;
   for_all([&](const Enclosed& e) {
@@ -176,7 +176,7 @@ TEST_P(HeldChainOn, ChangesHoldTheEntriesOfTheWholeBall) {
   EXPECT_GT(sloped, 1000);
 }
 
-/// κ₀ and κ₁ by polynomials are off by less than their slack.
+/// The error of the polynomials for κ₀ and κ₁ is below their slack.
 TEST(Kappa, IsAsPreciseAsProved) {
   const long double pi = std::numbers::pi_v<long double>;
   std::vector<double> places{-1, 1, 0, -0.0};
@@ -195,7 +195,7 @@ TEST(Kappa, IsAsPreciseAsProved) {
   }
 }
 
-/// Slopes of a descent are those of the host.
+/// Slopes of a descent equal those of the host.
 TEST_P(HeldChainOn, SlopesAreThoseOfTheHost) {
   for_all([&](const Enclosed& e) {
     const Index supports = e.support.rows();

@@ -49,7 +49,7 @@ const HeldCase held_cases[] = {
     {"conv residual{ relu conv } global_sum_pool dense", held_image},
 };
 
-/// Two enclosures of one thing by one formula: sums in other orders and fused operations change the last digits.
+/// Two enclosures by the same formula: different orders of summation and fused operations change the last digits.
 void expect_alike(const Enclosure& here, const Enclosure& there, const char* text) {
   ASSERT_EQ(here.centre.shape(), there.centre.shape());
   for (Index i = 0; i < here.centre.size(); ++i) {
@@ -106,7 +106,7 @@ HeldProblem held_problem(const HeldCase& one, const test::DrawnOptions& options,
   return problem;
 }
 
-/// Points at the edge of every ball, and inside it.
+/// Points on the boundary of every ball, and inside it.
 Matrix<double> moved_inside(const HeldProblem& problem, const Certificates& c, const CertifyOptions& options,
                             std::uint64_t seed) {
   Matrix<double> moved(problem.rows.rows(), problem.rows.cols());
@@ -127,8 +127,8 @@ Matrix<double> moved_inside(const HeldProblem& problem, const Certificates& c, c
   return moved;
 }
 
-/// Radii of the processor up to a step of the search, in all norms, with and without a box, and no point inside them
-/// has another class.
+/// Radii equal those of the processor up to one grid step, in all norms, with and without a box, and no point inside
+/// them has another class.
 TEST_P(HeldNetworkOn, RadiiAreThoseOfTheProcessorAndHold) {
   constexpr Index count = 5;
   for (const HeldCase& one : held_cases) {
@@ -159,7 +159,7 @@ TEST_P(HeldNetworkOn, RadiiAreThoseOfTheProcessorAndHold) {
   }
 }
 
-/// Widths of a ball by units of the samples.
+/// Half-widths and units of balls.
 TEST_P(HeldNetworkOn, UnequalWidthsAndUnitsAreThoseOfTheProcessor) {
   const HeldProblem problem = held_problem(held_cases[1], {.width = 10, .outputs = 2}, 5);
   CertifyOptions options{.method = CertificateMethod::interval, .tolerance = 1e-6};
@@ -189,7 +189,7 @@ TEST_P(HeldNetworkOn, AttacksFindWhatThoseOfTheProcessorFind) {
   }
 }
 
-/// More points than lie beside each other in the emulated memory: blocks of points, and parts of balls.
+/// More points than fit into the emulated memory at once: tests blocks of points and parts of balls.
 TEST_P(HeldNetworkOn, BlocksAndPartsDoNotChangeAnswers) {
   const HeldProblem problem =
       held_problem({"eq2", {1, 1, 3}}, {.width = 70'000, .outputs = 1, .precision = Precision::f32}, 150);
@@ -239,7 +239,7 @@ TEST(HeldNetwork, OtherEnginesAreRefusedByName) {
   EXPECT_NE(why.find("cpu and cuda; choose one of them instead of reference"), std::string::npos) << why;
 }
 
-/// Weights go to the device once, and of each ball two numbers come back, however wide the network is.
+/// Weights are uploaded once, and two numbers per ball are downloaded, for any width of the network.
 TEST(HeldNetwork, OnlyMarginsComeBackFromADevice) {
   const auto transfers = std::make_shared<test::Transfers>();
   const auto engine = test::make_emulated_cuda_engine({.transfers = transfers});

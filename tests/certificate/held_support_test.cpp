@@ -17,7 +17,7 @@ using test::machine_of;
 using test::normal_rows;
 using test::rows_of;
 
-/// Certificates where an engine with a memory of its own holds the support, beside those of the processor.
+/// Certificates with the support in the separate memory of an engine, compared to those of the processor.
 class HeldSupportOn : public testing::TestWithParam<std::string> {
  protected:
   std::unique_ptr<Engine> engine_ = test::engine_named(GetParam());
@@ -30,7 +30,7 @@ struct Problem {
   std::vector<Index> labels;
 };
 
-/// Samples in the box [0, 1] where `positive`; one feature of the support is 0 throughout.
+/// Samples in the box [0, 1] if `positive`; one feature of the support is always 0.
 Problem problem_of(const char* network, Index supports, Index features, Index points, Index classes, bool positive) {
   Matrix<double> support = normal_rows(supports, features, 71), x = normal_rows(points, features, 72);
   if (positive) {
@@ -41,7 +41,7 @@ Problem problem_of(const char* network, Index supports, Index features, Index po
     }
   }
   for (Index i = 0; i < supports && features > 2; ++i) support(i, 1) = 0;
-  if (supports > 3) std::fill_n(support.view().row(3), features, 0.0);  // a sample that is 0
+  if (supports > 3) std::fill_n(support.view().row(3), features, 0.0);  // a zero sample
   if (supports > 4 && points > 2) std::copy_n(support.view().row(4), features, x.view().row(2));
   const Index outputs = classes == 2 ? 1 : classes;
   Matrix<double> alpha = normal_rows(supports, outputs, 73);
@@ -53,7 +53,7 @@ Problem problem_of(const char* network, Index supports, Index features, Index po
   return problem;
 }
 
-/// Radii of both engines, by norms, methods, sizes and with a box or without.
+/// Compares radii of both engines for all norms, methods and sizes, with and without a box.
 void compare_radii(const char* network, std::span<const CertificateMethod> methods, const Engine& device,
                    const Engine& processor, Index many = 300) {
   for (const auto& [supports, features, classes] :
@@ -73,7 +73,7 @@ void compare_radii(const char* network, std::span<const CertificateMethod> metho
             const std::string where = fmt::format("{} {} {} {}{} point {}", network, supports, to_string(norm),
                                                   to_string(method), boxed ? " box" : "", k);
             EXPECT_NEAR(here.margin[k], there.margin[k], 1e-12 * (1 + std::abs(there.margin[k]))) << where;
-            // Squares are summed in float64 there and in float32 here.
+            // Squares are summed in float64 on the device and in float32 on the host.
             const double places = method == CertificateMethod::convex ? 4 : 1;
             EXPECT_NEAR(here.radius[k], there.radius[k], 1.001 * places * options.tolerance * there.radius[k]) << where;
           }
@@ -83,7 +83,7 @@ void compare_radii(const char* network, std::span<const CertificateMethod> metho
   }
 }
 
-/// Entries are bounded alike, so that radii are the same but where rounding decides on one place of the grid.
+/// Entry bounds agree, so that radii are equal unless rounding decides between two grid points.
 TEST_P(HeldSupportOn, RadiiAreThoseOfTheProcessor) {
   constexpr CertificateMethod methods[] = {CertificateMethod::paper, CertificateMethod::interval,
                                            CertificateMethod::convex};
@@ -92,7 +92,7 @@ TEST_P(HeldSupportOn, RadiiAreThoseOfTheProcessor) {
   }
 }
 
-/// Biases in the first layer, in between and in the last; frozen layers; both; a bias that the NTK does not see.
+/// Biases in the first, intermediate and last layer; frozen layers; both; a bias on which the NTK does not depend.
 constexpr const char* enclosed_networks[] = {
     "fc:2(b_std=0.1)",
     "dense(b_std=0.3) relu dense",
@@ -124,7 +124,7 @@ TEST_P(HeldSupportOn, OneRadiusIsAnsweredAlike) {
   }
 }
 
-/// Half-widths by feature, and features that may not change.
+/// Half-widths per feature, including features that do not change.
 TEST_P(HeldSupportOn, WidthsAreThoseOfTheProcessor) {
   for (const char* network : {"eq2", "fc:2(b_std=0.3, frozen=1)"}) {
     const Problem problem = problem_of(network, 37, 4, 9, 2, false);
@@ -139,7 +139,7 @@ TEST_P(HeldSupportOn, WidthsAreThoseOfTheProcessor) {
   }
 }
 
-/// Descents go the same way at first; what they find is of another class, and no nearer than the radius.
+/// Descents initially agree; the samples found have another class and are not closer than the radius.
 TEST_P(HeldSupportOn, AttacksFindAsMuch) {
   for (const char* network : {"fc:2", "fc:2(b_std=0.2)", "fc:2(frozen=2)"}) {
     const Problem problem = problem_of(network, 37, 5, 130, 2, false);
@@ -187,7 +187,7 @@ std::string refusal(const std::function<void()>& call) {
   return "nothing was refused";
 }
 
-/// What has no certificate is refused as on the processor.
+/// Networks without certificates are rejected as on the processor.
 TEST_P(HeldSupportOn, TheoremsOfOtherNetworksAreRefused) {
   const Problem problem = problem_of("fc:1(b_std=0.1)", 5, 3, 2, 2, false);
   const CertifyOptions paper{.method = CertificateMethod::paper};

@@ -36,7 +36,7 @@ Matrix<double> row(std::initializer_list<double> values) {
 const std::vector<Index> positive{1};
 
 TEST(InputUnits, RadiusOfALinearMachineIsThatOfItsOwnFeatures) {
-  // z = (x − 1)/(10, 0.1, −2): f falls by Σ|w_j/s_j| = 0.1 + 20 + 0.25 for a unit of ε, and by 3.5 for one of z.
+  // z = (x − 1)/(10, 0.1, −2): f decreases by Σ|w_j/s_j| = 0.1 + 20 + 0.25 per unit of ε, and by 3.5 per unit of z.
   Model model = linear_machine();
   model.scaling = Scaler(Scaling::standard, {1, 1, 1}, {10, 0.1, -2});
   const Matrix<double> x = row({21, 0.9, -1});
@@ -50,10 +50,11 @@ TEST(InputUnits, RadiusOfALinearMachineIsThatOfItsOwnFeatures) {
     const Certificates scaled = certify(model, rows_of(x), positive, options);
     EXPECT_NEAR(scaled.radius[0], 3 / 3.5, 1e-5);
     EXPECT_EQ(scaled.widths, (std::vector<double>{10, 0.1, 2}));
-    // Only the first feature may change.
+    // Only the first feature can change.
     options.widths = {1, 0, 0};
     EXPECT_NEAR(certify(model, rows_of(x), positive, options).radius[0], 3 / 0.1, 1e-3);
-    // A box for each feature, in the units of the samples: the second may rise to 0.95 only, a fall of 20·0.05 = 1.
+    // A box per feature, in units of the samples: the second can only increase to 0.95, which decreases f by 20·0.05
+    // = 1.
     options = {.method = method, .box = Box({-1000, 0.9, -1000}, {1000, 0.95, 1000}), .tolerance = 1e-6};
     EXPECT_NEAR(certify(model, rows_of(x), positive, options).radius[0], 2 / 0.35, 1e-4);
   }
@@ -68,7 +69,7 @@ TEST(InputUnits, OneRadiusIsDecidedAsItIsSearched) {
   EXPECT_EQ(certify(model, rows_of(x), positive, {.radius = 1.001 * edge}).radius[0], 0);
 }
 
-/// Corners and random places of balls in the units of the samples, through the scaling as predictions apply it.
+/// Corners and random points of balls in the units of the samples, scaled in the same way as for predictions.
 TEST(InputUnits, NoSampleInsideIsTakenForAnotherClass) {
   Index broken = 0, tried = 0, positive_radii = 0;
   for (std::uint64_t seed = 0; seed < 12; ++seed) {
@@ -110,7 +111,7 @@ TEST(InputUnits, NoSampleInsideIsTakenForAnotherClass) {
         }
         const Matrix<double> there = predict_decisions(model, rows_of(near), all_processors());
         for (Index p = 0; p < places; ++p, ++tried) broken += (there(p, 0) > 0) != (labels[usize(i)] == 1) ? 1 : 0;
-        // What an attack found lies as far away as it says, and fixed features have not moved.
+        // The samples found have the reported distance, and fixed features have not changed.
         if (!std::isfinite(found.attack[usize(i)])) continue;
         for (Index j = 0; j < features; ++j) {
           const double moved = std::abs(found.attacked(i, j) - x(i, j));
@@ -124,7 +125,7 @@ TEST(InputUnits, NoSampleInsideIsTakenForAnotherClass) {
   EXPECT_GT(positive_radii, 100);
 }
 
-/// Half-widths that are all equal are a radius in other units.
+/// Equal half-widths are equivalent to a radius in other units.
 TEST(InputUnits, EqualWidthsAreACube) {
   const Matrix<double> support = normal_rows(8, 5, 3), alpha = normal_rows(8, 1, 4), x = normal_rows(4, 5, 5);
   const Model model = machine_of("fc:1", support, alpha, Scheme::sign, 2);
@@ -163,7 +164,7 @@ TEST(InputUnits, RefusesWhatHasNoMeaning) {
   EXPECT_NE(refusal({.widths = {1, -1, 1}}).find("half-width -1 of feature 1"), std::string::npos);
   EXPECT_NE(refusal({.widths = {0, 0, 0}}).find("nothing to certify"), std::string::npos);
   EXPECT_NE(refusal({.norm = Norm::l2, .widths = {1, 1, 1}}).find("linf"), std::string::npos);
-  EXPECT_NE(refusal({.method = CertificateMethod::paper, .widths = {1, 2, 3}}).find("one width"), std::string::npos);
+  EXPECT_NE(refusal({.method = CertificateMethod::paper, .widths = {1, 2, 3}}).find("equal width"), std::string::npos);
   EXPECT_NE(refusal({.box = Box({0, 0}, {1, 1})}).find("box of 2 features"), std::string::npos);
   EXPECT_THROW(Box({0, 0}, {1}), Error);
   model.scaling = Scaler(Scaling::standard, {0, 0, 0}, {1, 2, 3});

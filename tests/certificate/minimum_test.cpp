@@ -10,7 +10,7 @@
 namespace widelimit {
 namespace {
 
-/// ⟨g, v⟩ + vᵀBv of a symmetric B with entries of both signs, and a weight for its slope.
+/// ⟨g, v⟩ + vᵀBv with a symmetric B of mixed signs, and a factor for its slope.
 struct Quadratic {
   Matrix<double> b;
   std::vector<double> g;
@@ -33,7 +33,7 @@ struct Quadratic {
   }
 };
 
-/// Coordinate descent from many starts: the minimum over the box, or a little above.
+/// Coordinate descent from many starts: an upper bound close to the minimum over the box.
 double least_in_box(const Quadratic& q, std::uint64_t seed) {
   const auto size = q.g.size();
   const Random random(seed);
@@ -70,7 +70,7 @@ TEST(BoxMinimum, IsBelowEveryPlaceOfTheBox) {
   }
 }
 
-/// Ends inside the box, some of them equal: random places between them, corners first.
+/// Intervals inside the box, some of them degenerate: random points between their ends, corners first.
 TEST(BoxMinimum, IsBelowEveryPlaceBetweenGivenEnds) {
   for (const Index size : {1, 2, 7, 37}) {
     for (std::uint64_t seed = 0; seed < 8; ++seed) {
@@ -106,7 +106,7 @@ TEST(BoxMinimum, LosesNothingWhereSlopesAreStrongerThanWhatCouples) {
 }
 
 TEST(BallMinimum, IsTheMinimumOverTheBall) {
-  // Diagonal B: the minimum over the sphere by its secular equation, to four digits or from below.
+  // Diagonal B: the minimum over the sphere by its secular equation, accurate to four digits, or a lower bound.
   for (const double slope : {0.1, 1.0, 10.0}) {
     Quadratic q(5, 9, slope);
     for (Index j = 0; j < 5; ++j) {
@@ -132,7 +132,7 @@ TEST(BallMinimum, IsBelowEveryPlaceOfTheBall) {
     for (const double slope : {0.0, 1.0, 30.0}) {
       const Quadratic q(size, static_cast<std::uint64_t>(size), slope);
       const double bound = ball_minimum(q.g, q.b.view());
-      // Steepest descent, projected.
+      // Projected steepest descent.
       std::vector<double> v(usize(size), 0.01);
       double least = 0;
       for (int step = 0; step < 300; ++step) {
@@ -146,7 +146,7 @@ TEST(BallMinimum, IsBelowEveryPlaceOfTheBall) {
         least = std::min(least, q(v));
       }
       EXPECT_LE(bound, least);
-      // A shorter v: as if everything were in units of its length.
+      // A shorter v is equivalent to a rescaled problem.
       Quadratic shorter(size, static_cast<std::uint64_t>(size), slope);
       for (double& x : shorter.g) x *= 0.3;
       for (Index k = 0; k < size * size; ++k) shorter.b.data()[k] *= 0.09;

@@ -51,7 +51,7 @@ TEST_P(CertifyScheme, KeepsTheClassInsideAndLosesItAtTheAttack) {
       EXPECT_EQ(class_at(model, moved), labels[usize(k)]);
     }
   }
-  EXPECT_GE(certified, 12);  // circles of votes have no certificate
+  EXPECT_GE(certified, 12);  // tied votes have no certificate
   EXPECT_GE(attacked, 12);
 }
 
@@ -60,7 +60,7 @@ INSTANTIATE_TEST_SUITE_P(Schemes, CertifyScheme,
                                          Scheme::one_vs_one_first));
 
 TEST(Functionals, OfOneAgainstOneAreTheDuelsOfAClassThatWinsThemAll) {
-  // Outputs (0,1) (0,2) (1,2): class 1 beats both.
+  // Outputs (0,1) (0,2) (1,2): class 1 wins both duels.
   Matrix<double> g(2, 3);
   g(0, 0) = -1, g(0, 1) = 3, g(0, 2) = 2;
   const PointFunctionals all = functionals_of(Scheme::one_vs_one, 3, g.view(), 0, 1);
@@ -69,12 +69,12 @@ TEST(Functionals, OfOneAgainstOneAreTheDuelsOfAClassThatWinsThemAll) {
   EXPECT_EQ(all.functionals[0].minus, 0);
   EXPECT_EQ(all.functionals[1].plus, 2);
   EXPECT_EQ(all.margin, 1);
-  // A circle of three classes, one vote each: the sums decide, and signs alone do not bound them.
+  // A cycle of three classes with one vote each: sums decide, which signs alone do not bound.
   g(1, 0) = 5, g(1, 1) = -1, g(1, 2) = 1;
   const PointFunctionals circle = functionals_of(Scheme::one_vs_one, 3, g.view(), 1, 0);
   EXPECT_TRUE(circle.correct);
   EXPECT_FALSE(circle.decided);
-  // Where the first class has it, the signs of all duels decide, and no other class is right.
+  // With one_vs_one_first, the signs of all duels decide, and no other class is correct.
   const PointFunctionals first = functionals_of(Scheme::one_vs_one_first, 3, g.view(), 1, 0);
   EXPECT_TRUE(first.correct && first.decided);
   EXPECT_EQ(first.functionals.size(), 3U);

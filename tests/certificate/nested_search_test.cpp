@@ -11,7 +11,7 @@
 namespace widelimit {
 namespace {
 
-/// Bounds by a formula of functional, radius and the ball that they were made for; counts balls.
+/// Bounds given by a formula of functional, radius and the ball that they were built for; counts balls.
 class NestedFormula final : public LowerBound {
  public:
   using Formula = std::function<double(Index functional, double radius, double ball)>;
@@ -42,7 +42,7 @@ double searched(const NestedFormula& bound, double first, std::vector<double> va
       nested_search(bound, grid, {.first = grid.floor(first), .largest = grid.floor(largest)}, 0, values, 0));
 }
 
-/// Whatever the shape, and however much a larger ball's bound is worse: the last power that holds by its own ball.
+/// For any shape and tightness of larger balls, finds the largest grid radius that holds by its own ball.
 TEST(NestedSearch, FindsRootsOfAllShapesFromAllStarts) {
   const auto shapes = test::bound_shapes();
   for (const double root : {1e-7, 0.37, 420.0}) {

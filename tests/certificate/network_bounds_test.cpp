@@ -22,7 +22,7 @@ Enclosure ball_of(const Matrix<double>& rows, const Shape& shape, double radius)
   return ball;
 }
 
-/// A point of every ball: inside, or a corner.
+/// Returns a point of every ball: inside, or a corner.
 Tensor<double> inside(const Enclosure& ball, std::uint64_t seed) {
   Tensor<double> x;
   x.assign(ball.centre);
@@ -41,8 +41,8 @@ struct BoundCase {
 
 class EveryLayer : public ::testing::TestWithParam<BoundCase> {};
 
-/// Outputs at points of the ball lie in the enclosure of the ball, for every layer, parameterisation and radius; the
-/// forward pass of finite networks is the other route. It has rounding of its own, hence the last term.
+/// Outputs at points of the ball lie in the enclosure of the ball, for every layer, parameterisation and radius;
+/// computed independently by the forward pass of finite networks. Its rounding is covered by the last term.
 TEST_P(EveryLayer, HoldsOutputsOfPointsInTheBall) {
   const auto [text, shape] = GetParam();
   for (const Parameterisation how : {Parameterisation::ntk, Parameterisation::standard}) {
@@ -89,8 +89,8 @@ INSTANTIATE_TEST_SUITE_P(
                       BoundCase{"conv residual{ relu conv relu conv } global_avg_pool dense", image},
                       BoundCase{"dense residual{ relu dense | dense } layer_norm relu dense", vector}));
 
-/// Sums that cancel to nothing: the enclosure at rest holds what long double gives, though the computed centre is off
-/// by far more than an ulp of itself.
+/// Sums with full cancellation: the enclosure of a point contains the long double result, although the error of the
+/// computed centre is much larger than its ulp.
 TEST(EncloseAffine, HoldsRoundingOfSumsThatCancel) {
   constexpr Index terms = 999;
   const WeightSlot slot{.fan_in = terms, .fan_out = 3, .w_scale = 0.37, .b_scale = 1e3};

@@ -31,7 +31,7 @@ CertifyOptions interval_options(Norm norm = Norm::linf) {
   return options;
 }
 
-/// A point in the ball of radius 0.999 r around row i; every second one at its edge.
+/// A point in the ball of radius 0.999 r around row i; every second one on its boundary.
 void move_inside(MatrixView<double> x, const Certificates& c, const CertifyOptions& options, std::uint64_t seed) {
   const Random random(seed, 9);
   for (Index i = 0; i < x.rows; ++i) {
@@ -61,8 +61,8 @@ struct SoundCase {
 
 class Sound : public ::testing::TestWithParam<std::tuple<SoundCase, Norm, bool>> {};
 
-/// No point inside the radius has another class, neither drawn at random nor found by descent, and the attack finds
-/// none closer than the certificate.
+/// No point inside the radius has another class, neither random ones nor those found by descent, and the attack finds
+/// no sample closer than the certified radius.
 TEST_P(Sound, NoPointInsideChangesItsClass) {
   const auto& [which, norm, boxed] = GetParam();
   const TrainedNetwork net =
@@ -90,7 +90,7 @@ TEST_P(Sound, NoPointInsideChangesItsClass) {
     move_inside(moved.view(), c, options, static_cast<std::uint64_t>(trial));
     ASSERT_EQ(told_classes(net, SampleView(moved.view(), which.shape)), labels) << which.text;
   }
-  // What the attack found has another class, as far as it says.
+  // The samples found by the attack have another class and the reported distance.
   const std::vector<Index> attacked = told_classes(net, SampleView(c.attacked.view(), which.shape));
   for (Index i = 0; i < count; ++i) {
     if (std::isinf(c.attack[usize(i)])) continue;
@@ -116,7 +116,7 @@ INSTANTIATE_TEST_SUITE_P(
             SoundCase{"relu dense", {1, 1, 7}, 2, false, Precision::f64}),
         ::testing::Values(Norm::linf, Norm::l2), ::testing::Bool()));
 
-/// One layer: the certificate is the distance to the nearest hyperplane in the dual norm.
+/// For one layer the certificate is the distance to the nearest hyperplane in the dual norm.
 TEST(NetworkCertificate, OfOneLayerIsTheDistanceToTheHyperplane) {
   const Shape shape{1, 1, 37};
   const Matrix<double> rows = drawn_rows(5, 37, 8);
@@ -154,7 +154,7 @@ TEST(NetworkCertificate, OfOneLayerIsTheDistanceToTheHyperplane) {
   }
 }
 
-/// Of one layer the nearest other class is known, and descent finds it.
+/// For one layer the nearest other class is known, and descent finds it.
 TEST(NetworkAttack, FindsTheHyperplaneOfOneLayer) {
   const Shape shape{1, 1, 37};
   const Matrix<double> rows = drawn_rows(5, 37, 8);
@@ -171,8 +171,8 @@ TEST(NetworkAttack, FindsTheHyperplaneOfOneLayer) {
   }
 }
 
-/// relu(⟨w, x⟩) is never negative: beyond the hyperplane it is 0, which is classified as the first class. There the
-/// second is lost, and the first is kept everywhere.
+/// relu(⟨w, x⟩) is never negative: beyond the hyperplane it is 0, which is classified as the first class. The second
+/// class changes there, and the first is unchanged everywhere.
 TEST(NetworkAttack, TakesAZeroForTheClassThatIsToldThen) {
   const Shape shape{1, 1, 6};
   const TrainedNetwork net = drawn_network("dense relu", shape, {.width = 1});
@@ -184,7 +184,7 @@ TEST(NetworkAttack, TakesAZeroForTheClassThatIsToldThen) {
   options.attack = AttackOptions{};
   options.keep_attacked = true;
   const Certificates c = certify_network(net, x, labels, options);
-  // 0 where it was found. Products of a device may round otherwise for another number of points: by seven units of
+  // 0 at the samples found. Products of a device can round differently for another number of points: by seven units of
   // ⟨|w|, |x|⟩, which a network of one channel and six inputs keeps below 20.
   const Matrix<double> attacked = predict_outputs(net, SampleView(c.attacked.view(), shape));
   for (Index i = 0; i < 30; ++i) {
@@ -194,7 +194,7 @@ TEST(NetworkAttack, TakesAZeroForTheClassThatIsToldThen) {
   }
 }
 
-/// Stops a descent in the middle.
+/// Cancels an attack during the descent.
 class StopsAttacks final : public Progress {
  public:
   bool update(std::int64_t /*done*/, std::int64_t /*total*/, std::string_view unit) override {
@@ -219,8 +219,8 @@ TEST(NetworkAttack, StopsInTheMiddle) {
   }
 }
 
-/// In two dimensions a fine grid of the ball finds another class only beyond the radius, and the whole ball of the
-/// radius keeps the sign.
+/// In two dimensions, a fine grid finds another class only beyond the radius, and the whole ball of the radius has one
+/// sign.
 TEST(NetworkCertificate, StandsBruteForceInTwoDimensions) {
   const Shape shape{1, 1, 2};
   const TrainedNetwork net = drawn_network("fc:2(w_std=1.5, b_std=0.4)", shape, {.width = 8, .seed = 3});
@@ -247,8 +247,8 @@ TEST(NetworkCertificate, StandsBruteForceInTwoDimensions) {
   }
 }
 
-/// A yes or no at a radius agrees with the largest one; ℓ2 balls are smaller than ℓ∞ balls of one radius; a box only
-/// helps.
+/// The decision at a given radius agrees with the largest one; ℓ2 balls are contained in ℓ∞ balls of the same radius; a
+/// box can only increase the radius.
 TEST(NetworkCertificate, IsMonotoneInRadiusNormAndBox) {
   const Shape shape{1, 1, 10};
   const TrainedNetwork net = drawn_network("fc:2", shape, {.width = 30});
@@ -296,7 +296,7 @@ TEST(NetworkCertificate, LeavesWrongPointsAtZero) {
   }
 }
 
-/// The power of the width by which the mean radius of trained networks changes, from 256 to 4,096 channels.
+/// The exponent of the width in the mean radius of trained networks, from 256 to 4,096 channels.
 double power_of_the_width(bool centred) {
   const Matrix<double> rows = drawn_rows(16, 20, 6);
   const SampleView x(rows.view(), Shape{1, 1, 20});
@@ -323,12 +323,13 @@ double power_of_the_width(bool centred) {
   return std::log(means[1] / means[0]) / std::log(16.0);
 }
 
-/// EQ Table 2: the radius of the last layer's interval sums m terms of size 1/√m where the margin stays, so
-/// certificates fall as 1/√m. Sixteen times the width is a quarter of the radius, up to the scatter of random networks.
+/// EQ Table 2: the interval of the last layer sums m terms of size 1/√m while the margin is constant, so radii decrease
+/// as 1/√m. A 16-fold width gives a quarter of the radius, up to the variation of random networks.
 TEST(NetworkCertificate, FallsAsTheRootOfTheWidth) { EXPECT_NEAR(power_of_the_width(false), -0.5, 0.1); }
 
-/// f − f₀: weights near their start make the difference small where both networks are not, and with two layers the
-/// certificate does not fall with the width; nor is it ever less than that of two intervals subtracted.
+/// f − f₀: for weights close to initialisation the difference is small although both networks are not, and with two
+/// layers the radius does not decrease with the width; it is never smaller than that of the difference of two
+/// intervals.
 TEST(NetworkCertificate, OfACentredNetworkDoesNotFallWithTheWidth) { EXPECT_NEAR(power_of_the_width(true), 0.0, 0.1); }
 
 TEST(NetworkCertificate, RefusesWhatItCannotAnswer) {
@@ -369,7 +370,7 @@ TEST(NetworkCertificate, TakesNoPointsAndConstantNetworks) {
   const Matrix<double> none(0, 5);
   EXPECT_TRUE(certify_network(drawn_network("eq2", shape), SampleView(none.view(), shape), {}, interval_options())
                   .radius.empty());
-  // A network that does not see its input keeps its class everywhere: the search ends at its largest radius.
+  // A network that does not depend on its input keeps its class everywhere: the search ends at its upper limit.
   const TrainedNetwork constant = drawn_network("dense(w_std=0, b_std=1)", shape);
   const Matrix<double> rows = drawn_rows(1, 5, 2);
   const SampleView x(rows.view(), shape);

@@ -11,7 +11,7 @@
 namespace widelimit {
 namespace {
 
-/// Bounds by a formula of functional and radius, which also counts what it is asked.
+/// Bounds given by a formula of functional and radius; also counts evaluations.
 class FormulaBound final : public LowerBound {
  public:
   explicit FormulaBound(std::function<double(Index, double)> formula) : formula_(std::move(formula)) {}
@@ -76,7 +76,7 @@ TEST(RadiusSearch, EndsAtTheLargestAndAtNothing) {
   EXPECT_NEAR(searched(always, 0.01, 1e-3, 5), 5, 0.006);
   const FormulaBound never([](Index, double) { return -1.0; });
   EXPECT_EQ(searched(never, 0.01), 0);
-  EXPECT_EQ(searched(never, 1e-307), 0);  // gives up before radii underflow
+  EXPECT_EQ(searched(never, 1e-307), 0);  // terminates before radii underflow
   const FormulaBound unknown([](Index, double) { return -std::numeric_limits<double>::infinity(); });
   EXPECT_EQ(searched(unknown, 0.01), 0);
 }

@@ -16,7 +16,8 @@ using test::machine_of;
 using test::normal_rows;
 using test::rows_of;
 
-/// A machine whose coefficients alternate: pairs of samples 1e-4 apart with ±size, plus something of order one.
+/// A machine with alternating coefficients: pairs of samples at distance 1e-4 with coefficients ±size, plus terms of
+/// order one.
 Model ill_conditioned(const std::string& network, Index features, std::uint64_t seed, double size) {
   constexpr Index pairs = 3;
   Matrix<double> support = normal_rows(2 * pairs, features, seed), alpha = normal_rows(2 * pairs, 1, seed + 1);
@@ -28,10 +29,10 @@ Model ill_conditioned(const std::string& network, Index features, std::uint64_t 
   return machine_of(network, support, alpha, Scheme::sign, 2);
 }
 
-/// A place in space. Long double has the range for all that doubles square.
+/// A point in input space. The range of long double covers squares of all doubles.
 using Place = std::vector<long double>;
 
-/// Random places in the ball: corners, faces, and anything between.
+/// Random points in the ball: corners, faces, and interior.
 Place place_in_ball(const Random& random, std::uint64_t trial, Norm norm, double radius, const Place& x) {
   Place to(x.size());
   long double length = 0;
@@ -46,20 +47,20 @@ Place place_in_ball(const Random& random, std::uint64_t trial, Norm norm, double
   return to;
 }
 
-/// Coefficients of order one, half of them negative, so that both classes have some of the space.
+/// Coefficients of order one, half of them negative, so that both classes occur.
 Matrix<double> balanced(Index count, std::uint64_t seed) {
   Matrix<double> alpha = normal_rows(count, 1, seed);
   for (Index i = 0; i < count; ++i) alpha(i, 0) = i % 2 == 0 ? std::abs(alpha(i, 0)) : -std::abs(alpha(i, 0));
   return alpha;
 }
 
-/// With alternating coefficients of that size; 0: independent ones of order one.
+/// Coefficients alternate with modulus `size`; 0: independent coefficients of order one.
 Model random_machine(const std::string& network, Index features, std::uint64_t seed, double size) {
   return size > 0 ? ill_conditioned(network, features, seed, size)
                   : machine_of(network, normal_rows(6, features, seed), balanced(6, seed + 1), Scheme::sign, 2);
 }
 
-/// Places tried inside radii, and of these the ones about points that an attack has taken to the other class.
+/// Number of points tried inside radii, and of those near points that an attack moved to the other class.
 struct Tried {
   int places = 0;
   int contested = 0;
@@ -71,13 +72,13 @@ struct Tried {
   }
 };
 
-/// For one machine of each kind; where there is but one, chance has a say.
+/// Per machine of each kind; a single machine varies too much.
 constexpr int least_contested = WIDELIMIT_SANITIZED != 0 ? 2'000 : 3'000;
 
-/// Exponents of the powers of two by which ordinary numbers are multiplied.
+/// Exponents of the powers of two by which the data are multiplied.
 struct Scales {
   int points = 0, support = 0, coefficients = 0;
-  int spread = 0;  ///< rows of the support differ by up to so much more
+  int spread = 0;  ///< additional exponent range of support rows
 };
 
 void multiply(Matrix<double>& values, int exponent) {
@@ -91,7 +92,7 @@ struct SoundnessCase {
   Norm norm = Norm::linf;
   CertificateMethod method = CertificateMethod::convex;
   std::optional<Box> box;
-  double size = 0;  ///< of alternating coefficients; 0: independent ones of order one
+  double size = 0;  ///< modulus of alternating coefficients; 0: independent ones of order one
   Scales scales = {};
   const Engine& engine = all_processors();
 };
@@ -110,7 +111,7 @@ class ExactMachine {
     }
     return sum;
   }
-  /// By differences over `step`.
+  /// Gradient by differences over `step`.
   [[nodiscard]] Place slope(Place x, long double step) const {
     Place result;
     for (long double& coordinate : x) {
@@ -129,7 +130,7 @@ class ExactMachine {
   Chain chain_;
 };
 
-/// The point of the ball that lies farthest against a slope.
+/// Returns the point of the ball farthest against a gradient.
 Place against(const Place& x, const Place& slope, Norm norm, long double radius) {
   long double length = 0;
   for (const long double s : slope) length += s * s;
@@ -141,7 +142,7 @@ Place against(const Place& x, const Place& slope, Norm norm, long double radius)
   return moved;
 }
 
-/// Rows of the machine and points, scaled.
+/// Returns a machine with scaled rows.
 Model scaled_machine(const SoundnessCase& c, std::uint64_t seed) {
   Model model = random_machine(c.network, c.features, seed, c.size);
   model.kind = c.kind;
@@ -157,7 +158,7 @@ Model scaled_machine(const SoundnessCase& c, std::uint64_t seed) {
   return model;
 }
 
-/// Random places, and a descent that keeps to 0.999 of the radius. Adds what was tried: nothing where a radius is 0.
+/// Tries random points and a descent restricted to 0.999 of the radius. Adds to `tried`; nothing for a radius of 0.
 void attack_inside(const SoundnessCase& c, std::uint64_t seed, int trials, Tried& tried) {
   constexpr Index points = 4;
   constexpr int steps = 4;
@@ -201,7 +202,7 @@ void attack_inside(const SoundnessCase& c, std::uint64_t seed, int trials, Tried
   }
 }
 
-/// 10⁵ places in balls about points of random machines; fewer where sanitizers watch.
+/// 10⁵ points in balls around points of random machines; fewer with sanitizers.
 TEST(Soundness, NothingInsideARadiusHasAnotherClass) {
   const int machines = WIDELIMIT_SANITIZED != 0 ? 1 : 12;
   std::uint64_t seed = 1000;
@@ -256,8 +257,8 @@ TEST(Soundness, NothingInsideARadiusOfOtherChainsHasAnotherClass) {
   EXPECT_GE(alternating.contested, machines * least_contested);
 }
 
-/// Everything that may be large or small, over the range of float64: 2⁻¹⁰⁷⁴ to 2¹⁰²⁴. Machines whose outputs overflow
-/// have no class, and are refused; those whose outputs vanish have no radius.
+/// All quantities over the range of float64: 2⁻¹⁰⁷⁴ to 2¹⁰²⁴. Machines whose outputs overflow are rejected; those whose
+/// outputs underflow have no radius.
 TEST(Soundness, NothingInsideARadiusHasAnotherClassAtAnyScale) {
   const int machines = WIDELIMIT_SANITIZED != 0 ? 8 : 120;
   const Random random(99);
@@ -275,7 +276,7 @@ TEST(Soundness, NothingInsideARadiusHasAnotherClassAtAnyScale) {
           SoundnessCase one{.norm = norm, .method = method, .size = m % 3 == 0 ? 1e8 : 0};
           one.scales = {.points = exponent(-1060, 1000), .support = exponent(-1060, 800)};
           const int weights = exponent(-150, 150);
-          // Half of the machines have outputs of order one where their terms are products of anything.
+          // Half of the machines have outputs of order one although their terms have any scale.
           const int outputs = one.scales.points + one.scales.support + 4 * weights;
           one.scales.coefficients = m % 2 == 0 ? std::clamp(-outputs, -1000, 950) : exponent(-1000, 950);
           one.scales.spread = m % 5 == 0 ? exponent(0, 200) : 0;
@@ -291,18 +292,18 @@ TEST(Soundness, NothingInsideARadiusHasAnotherClassAtAnyScale) {
       }
     }
   }
-  // Of 1,024 places a machine of each kind, and of 16 such machines.
+  // Of 1,024 points per machine of each kind, and of 16 such machines.
   EXPECT_GE(tried.places, machines * 450);
   EXPECT_GE(tried.contested, machines * 200);
   EXPECT_LE(refused, machines * 8);
 }
 
-/// The same where an engine with a memory of its own bounds entries, expands and descends.
+/// The same on engines that bound entries, expand and descend in their own memory.
 class SoundnessOn : public testing::TestWithParam<std::string> {
  protected:
   static constexpr int of_each_kind = WIDELIMIT_SANITIZED != 0 ? 1 : 4;
 
-  /// Machines with coefficients as they come, and with large ones of alternating sign.
+  /// Machines with random coefficients, and with large alternating ones.
   struct Found {
     Tried plain, alternating;
   };

@@ -11,7 +11,7 @@
 namespace widelimit {
 namespace {
 
-/// Pixel (i, j) of every image is 10·i + j + 1, channel 1 the negative of channel 0.
+/// Pixel (i, j) of every image is 10·i + j + 1; channel 1 is the negative of channel 0.
 Tensor<float> numbered(Index count) {
   Tensor<float> images(count, {5, 4, 2});
   for (Index n = 0; n < count; ++n) {
@@ -24,7 +24,7 @@ Tensor<float> numbered(Index count) {
   return images;
 }
 
-/// The image that a flip and a move make, by definition.
+/// The image after a flip and a translation, by definition.
 std::vector<float> moved(bool flip, Index down, Index right) {
   std::vector<float> image;
   for (Index i = 0; i < 5; ++i) {
@@ -54,7 +54,7 @@ TEST(Augmentation, FlipsAndMovesEveryWayAboutEquallyOften) {
     ASSERT_LT(found, 18U);
     ++seen[found];
   }
-  for (const Index times : seen) EXPECT_NEAR(static_cast<double>(times), 200, 70);  // five deviations, √200 each
+  for (const Index times : seen) EXPECT_NEAR(static_cast<double>(times), 200, 70);  // five standard deviations of √200
 }
 
 TEST(Augmentation, DependsOnSeedStepAndPlaceAlone) {

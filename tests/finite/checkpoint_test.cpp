@@ -17,7 +17,7 @@ class Checkpoint : public Folder {
   }
   [[nodiscard]] TrainData data() const { return {SampleView(x_.view(), {6, 6, 1}), y_.view()}; }
 
-  /// A training with all that draws numbers: batches, dropout, images that move.
+  /// Options with all random features: batches, dropout, augmentation.
   [[nodiscard]] static TrainOptions options(const Optimiser& optimiser, Precision precision) {
     return {.width = 6,
             .loss = {LossKind::softmax},
@@ -52,7 +52,8 @@ void expect_same(const TrainedNetwork& a, const TrainedNetwork& b) {
   EXPECT_EQ(a.record.loss.back(), b.record.loss.back());
 }
 
-// Stopped at step 8, written, read on another number of threads, and continued: the bits of a training without a stop.
+// Stopped at step 8, saved, loaded with another number of threads, and resumed: bit-identical to an uninterrupted
+// training.
 TEST_F(Checkpoint, ContinuesBitForBit) {
   using enum OptimiserKind;
   for (const Optimiser& optimiser :
@@ -109,7 +110,7 @@ TEST_F(Checkpoint, GoesOnOnlyWithWhatItIsOf) {
   TrainOptions whole = options({.kind = OptimiserKind::adam}, Precision::f64);
   whole.checkpoint = [&](const TrainedNetwork& trained) { save_network(path("c.h5"), trained); };
   (void)train(network, data(), whole);
-  const SavedNetwork saved = load_network(path("c.h5"));  // of the end
+  const SavedNetwork saved = load_network(path("c.h5"));  // the final checkpoint
   whole.checkpoint = {};
   whole.from = &saved.trained;
   EXPECT_NO_THROW((void)train(network, data(), whole));
@@ -133,8 +134,8 @@ TEST_F(Checkpoint, GoesOnOnlyWithWhatItIsOf) {
   EXPECT_EQ(code([](auto&) {}), Code::input);
 }
 
-// A network without a state begins a new training, here of other samples, loss and optimiser; no step leaves its
-// weights as they are, and its own checkpoints continue bit for bit.
+// A network without a state starts a new training, here with other samples, loss and optimiser; zero steps keep its
+// weights, and its own checkpoints resume bit-identically.
 TEST_F(Checkpoint, FineTunesASavedNetwork) {
   save_network(path("first.h5"), train(network, data(), options({}, Precision::f64)));
   const SavedNetwork first = load_network(path("first.h5"));

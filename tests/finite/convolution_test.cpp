@@ -10,7 +10,7 @@
 namespace widelimit {
 namespace {
 
-/// A convolution on two images of 7 x 6, so that groups of positions and vectors of channels end in the middle.
+/// A convolution on two images of 7 x 6, so that groups of positions and vectors of channels are incomplete.
 struct Look {
   Index inner;
   Index outer;
@@ -39,12 +39,12 @@ class Convolved {
     Random(4).normals(0, d_.size(), 1.0, d_.data());
   }
 
-  /// Sums of n rounded products of size about 1 differ from those in another order by some n·ε.
+  /// Sums of n rounded products of size about 1 in different orders differ by about n·ε.
   [[nodiscard]] double tolerance(Index terms) const {
     return 4 * static_cast<double>(terms) * static_cast<double>(std::numeric_limits<T>::epsilon());
   }
 
-  /// Forward, back and into the weights, against products with what the windows see.
+  /// Compares forward pass, signal and weight gradient with matrix products on gathered windows.
   void expect_products(const Engine& engine) const {
     Tensor<T> seen;
     windows_.gather(x_, seen, engine);
@@ -72,7 +72,7 @@ class Convolved {
                 tolerance(d_.rows()));
   }
 
-  /// A step of training by images with windows, and by what the windows see.
+  /// A training step with images and windows, or with gathered windows.
   [[nodiscard]] Weights<T> stepped(bool written, const Optimiser& how, const Engine& engine) const {
     Tensor<T> seen;
     windows_.gather(x_, seen, engine);

@@ -14,7 +14,7 @@
 namespace widelimit {
 namespace {
 
-/// n samples of positive features, with targets ±1 that no constant fits.
+/// n samples with positive features, and targets ±1 that are not constant.
 struct PositivePoints {
   Matrix<double> x;
   Matrix<double> y;
@@ -28,7 +28,7 @@ struct PositivePoints {
   [[nodiscard]] TrainData data() const { return {view(), y.view()}; }
 };
 
-/// Weights of the first layer all −1: every ReLU of a positive sample is closed.
+/// First-layer weights all −1: every ReLU is inactive on positive samples.
 Parameters<double> closed(const Architecture& architecture) {
   Parameters<double> parameters = draw_parameters<double>(architecture, 1);
   std::fill(parameters.slots[0].w.begin(), parameters.slots[0].w.end(), -1.0);
@@ -45,10 +45,10 @@ TEST(DeadNetwork, NamesTheLayerThatIsClosed) {
   EXPECT_EQ(dead_layer(architecture, closed(architecture), x, all_processors()),
             "all units of layer 2 (relu) are 0 for every sample");
   Parameters<double> saturated = alive;
-  for (double& w : saturated.slots[0].w) w = 1e6;  // erf of the layer after is ±1 to the last digit
+  for (double& w : saturated.slots[0].w) w = 1e6;  // the erf of the next layer saturates at ±1
   EXPECT_EQ(dead_layer(architecture, saturated, x, all_processors()),
             "layer 4 (erf) gives the same values for every sample");
-  Parameters<double> readout = alive;  // an output layer of zeros still learns
+  Parameters<double> readout = alive;  // an output layer of zeros still has gradients
   std::fill(readout.slots[2].w.begin(), readout.slots[2].w.end(), 0.0);
   EXPECT_EQ(dead_layer(architecture, readout, x, all_processors()), "");
   Tensor<double> equal(5, {1, 1, 4});
@@ -79,7 +79,7 @@ TEST(DeadNetwork, EndsATraining) {
   EXPECT_EQ(batches.summary.ending, TrainEnding::dead) << batches.summary.message;
 }
 
-// What a penalty or momentum may still open is judged at the end.
+// A state that a penalty or momentum can leave is judged only at the end.
 TEST(DeadNetwork, IsGivenTimeWhereItMayComeBack) {
   const PositivePoints points(20, 3);
   const TrainedNetwork pulled = train_hard(points, {.lambda = 1e-9});
@@ -90,7 +90,7 @@ TEST(DeadNetwork, IsGivenTimeWhereItMayComeBack) {
 TEST(DeadNetwork, IsNotSeenWhereAConstantIsRightOrNothingWasTrained) {
   PositivePoints points(12, 3);
   const TrainOptions options{.width = 16, .steps = 3};
-  // An output layer of zeros: outputs are constant before the first step, and not after it.
+  // An output layer of zeros: outputs are constant before the first step, but not after it.
   const TrainedNetwork zero = train(Network::parse("dense relu dense(w_std=1e-300)"), points.data(),
                                     {.width = 16, .parameterisation = Parameterisation::standard, .steps = 3});
   EXPECT_EQ(zero.summary.ending, TrainEnding::finished) << zero.summary.message;
@@ -111,7 +111,7 @@ TEST(DefaultRate, IsHalfOfTheLargestStableOne) {
   const RateProblem logistic{.loss = {LossKind::logistic}, .lambda = 0.3};
   EXPECT_LT(default_rate(architecture, w, x, logistic, all_processors()),
             *stable_rate(architecture, w, x, logistic, all_processors()) / 2);
-  // By an independent route: λ_max of the matrix itself, by its largest Rayleigh quotient in many products.
+  // Independently: λ_max of the matrix itself by power iteration, as the largest Rayleigh quotient.
   const Matrix<double> k = empirical_ntk(architecture, w, x, x);
   std::vector<double> v(40, 1.0);
   double largest = 0;
@@ -146,7 +146,7 @@ TEST(DefaultRate, IsTakenAndTold) {
   }
 }
 
-// A quadratic a little beyond its stable rate does not reach a factor of a million in a few steps.
+// Slightly above its stable rate, a quadratic does not grow by a factor of a million in a few steps.
 TEST(Divergence, IsToldWhereTheObjectiveEndsAboveItsStart) {
   const PositivePoints points(30, 4);
   const Network network = Network::parse("dense");

@@ -55,7 +55,7 @@ struct NtkCase {
   Index width;
 };
 
-// Both ways of contracting positions are among these: few positions with wide matrices, and many with narrow ones.
+// Covers both ways of contracting positions: few positions with wide matrices, and many with narrow ones.
 const NtkCase ntk_cases[]{{"dense(b_std=0.3) erf dense erf dense(b_std=0.1)", {1, 1, 3}, 5},
                           {"conv(b_std=0.2, kernel=2) erf conv flatten dense", {2, 2, 1}, 7},
                           {"conv(b_std=0.2) erf conv erf global_avg_pool dense(b_std=1)", {5, 6, 2}, 3},
@@ -119,7 +119,7 @@ TEST(EmpiricalNtk, ProductNeedsNoMatrix) {
 }
 
 /// Θ of "dense relu dense" with w_std = 1, no bias [docs/theory/kernels.md]: ⟨x,x'⟩/d·κ₀/2 of the first layer and
-/// ‖x‖‖x'‖/d·κ₁/2 of the second, 0 and 1.
+/// ‖x‖‖x'‖/d·κ₁/2 of the second, selected by `first` and `second`.
 double two_layer_limit(const double* x, const double* y, Index d, bool first, bool second) {
   const double nx = std::sqrt(std::inner_product(x, x + d, x, 0.0));
   const double ny = std::sqrt(std::inner_product(y, y + d, y, 0.0));
@@ -129,8 +129,9 @@ double two_layer_limit(const double* x, const double* y, Index d, bool first, bo
   return nx * ny / static_cast<double>(d) * 0.5 * ((first ? u * k0 : 0) + (second ? k1 : 0));
 }
 
-// The distance to the limit falls as m^{−1/2}. Over s seeds a root mean square errs by at most a share 1/√(2s), as if
-// all entries moved together, and the slope between two widths by √2 of that over the logarithm of their ratio.
+// The distance to the limit decreases as m^{−1/2}. The root mean square over s seeds has a relative error of at most
+// 1/√(2s), even if all entries are fully correlated, and the slope between two widths √2 times that over the logarithm
+// of their ratio.
 TEST(EmpiricalNtk, ConvergesToTheLimitAsTheRootOfTheWidth) {
   const Index n = 4;
   const Index d = 6;

@@ -102,7 +102,7 @@ TEST(Parameters, ArePureFunctionsOfSeedAndPlace) {
 }
 
 TEST(Forward, ConvolutionByItsDefinition) {
-  // 3×2 window, stride 2 by 1, SAME: rows pad 1 in all (0 before, 1 after), columns pad 1 (0 before, 1 after).
+  // 3×2 window, stride 2 by 1, SAME: row padding 1 (0 before, 1 after), column padding 1 (0 before, 1 after).
   const auto architecture = make("conv(kernel=3x2, strides=2x1, b_std=0.5) relu flatten dense", {4, 3, 2});
   const auto parameters = draw_parameters<double>(architecture, 4);
   const Tensor<double> x = counting(3, {4, 3, 2});
@@ -132,7 +132,7 @@ TEST(Forward, ConvolutionByItsDefinition) {
 
 TEST(Forward, WindowsWrapWhenCircular) {
   const Windows windows({3, 4, 1}, {3, 3}, {1, 1}, Padding::circular);
-  EXPECT_EQ(windows.input(0, 0), 2 * 4 + 3);  // up and left of the corner is the opposite corner
+  EXPECT_EQ(windows.input(0, 0), 2 * 4 + 3);  // the upper left neighbour of the corner is the opposite corner
   EXPECT_EQ(windows.input(11, 8), 0);
   const Windows same({3, 4, 1}, {3, 3}, {1, 1}, Padding::same);
   EXPECT_EQ(same.input(0, 0), -1);
@@ -147,7 +147,7 @@ TEST(Forward, PoolsByHand) {
   EXPECT_DOUBLE_EQ(average[1], 14.5);
   EXPECT_DOUBLE_EQ(pooled({.pooling = Pooling::sum}, x)[1], 58.0);
   EXPECT_DOUBLE_EQ(pooled({.pooling = Pooling::max}, x)[0], 15.0);
-  // A maximum over the edge ignores the padding, negative or not; an average counts it as zeros.
+  // A maximum at the edge ignores the padding; an average counts it as zeros.
   const Pool edge{.pooling = Pooling::max, .window = {1, 3}, .strides = {1, 1}, .padding = Padding::same};
   EXPECT_DOUBLE_EQ(pooled(edge, x)[0], -9.0);
   Pool mean_edge = edge;

@@ -40,7 +40,7 @@ const FrozenNet frozen_nets[]{
     {"conv erf attention(frozen=true) erf flatten dense(frozen=true)", {3, 3, 1}},
 };
 
-/// Bits of frozen slots are those of the start; every trained slot has moved.
+/// Frozen slots are bit-identical to initialisation; every trained slot has changed.
 template <std::floating_point T>
 void expect_frozen(const TrainedNetwork& trained) {
   const auto& start = std::get<Parameters<T>>(trained.start);
@@ -76,7 +76,7 @@ TEST(FrozenLayers, KeepTheirBitsInEveryKindOfTraining) {
   }
 }
 
-/// One step of descent against central differences of Σl + λ/2·‖w − w₀‖² by the trained weights alone.
+/// One gradient step against central differences of Σl + λ/2·‖w − w₀‖² with respect to the trained weights only.
 TEST(FrozenLayers, StepIsTheGradientByTheTrainedWeights) {
   const FrozenPoints points(4);
   for (const FrozenNet& where : frozen_nets) {
@@ -112,7 +112,7 @@ TEST(FrozenLayers, StepIsTheGradientByTheTrainedWeights) {
   }
 }
 
-/// The output layer above frozen ones is linear in its weights: the network is its own linearisation, and that is the
+/// The output layer above frozen ones is linear in its weights: the network equals its linearisation, which is the
 /// machine of its empirical kernel (Train, LinearisedNetworkIsTheMachineOfItsEmpiricalKernel).
 TEST(FrozenLayers, OutputLayerAloneIsItsOwnLinearisation) {
   const FrozenPoints points(11);
@@ -193,7 +193,7 @@ TEST(FrozenLayers, WhatCannotBeTrainedIsRefused) {
   EXPECT_EQ(message("dense relu dense(frozen=true)", Regulariser::init), "");
 }
 
-// Linear in the trained weights, so that nothing is left of the theorem's first order in the step.
+// Linear in the trained weights, so that the first-order error of the theorem vanishes.
 TEST(FrozenLayers, RandomFeaturesAreTheirPathMachineExactly) {
   const FrozenPoints points(7);
   for (const LossKind kind : {LossKind::squared, LossKind::hinge, LossKind::logistic}) {

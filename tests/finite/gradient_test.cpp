@@ -20,7 +20,7 @@ struct Case {
 };
 void PrintTo(const Case& where, std::ostream* out) { *out << where.network; }
 
-/// Every layer and activation, each with something trained before and after it.
+/// Every layer and activation, each with trained layers before and after it.
 const std::vector<Case>& cases() {
   static const Shape vector{1, 1, 5};
   static const Shape image{5, 6, 2};
@@ -101,7 +101,8 @@ class FiniteGradient : public ::testing::TestWithParam<Case> {
     return backward(architecture, parameters, trace, signal, masks);
   }
 
-  /// By one number of x or of weights, asked for anew before each change, since an engine may hold a copy.
+  /// Derivative by one value of x or of the weights, accessed anew before each change, since an engine may cache a
+  /// copy.
   template <typename Numbers>
   std::vector<double> difference(Numbers& numbers, Index which) {
     constexpr double step = 1e-5;
@@ -180,7 +181,7 @@ TEST_P(FiniteGradient, OfTheWeightsAndTheirKernel) {
   }
 }
 
-// The change of the output along a direction of the weights: the way forward against the way back.
+// The derivative of the output along a direction of the weights: tangent pass against backward pass.
 TEST_P(FiniteGradient, IsTheTransposeOfTheTangent) {
   Trace<double> trace;
   const Gradient<double> g = gradient(trace);
@@ -212,7 +213,7 @@ TEST_P(FiniteGradient, IsTheTransposeOfTheTangent) {
   }
 }
 
-/// The gradient that the first step of an optimiser was made of: it moved a weight by `change`.
+/// Reconstructs the gradient from the first step of an optimiser, which changed a weight by `change`.
 double gradient_of(const Optimiser& how, double change, double rate) {
   const double step = -change / rate;
   if (how.adaptive()) return step * how.epsilon / (1 - std::abs(step));  // step = g/(|g| + ε)
@@ -220,7 +221,7 @@ double gradient_of(const Optimiser& how, double change, double rate) {
 }
 
 // The first step of every optimiser, in both parameterisations and for every loss, against the difference of the
-// objective along a random direction r. With ε = 1e-5 that has an error of ε²‖r‖³ ≈ 1e-7 times a third derivative.
+// objective along a random direction r. For ε = 1e-5 the error is ε²‖r‖³ ≈ 1e-7 times a third derivative.
 TEST_P(FiniteGradient, StepsFollowEveryLoss) {
   using enum OptimiserKind;
   if (architecture.dropouts > 0 || !architecture.trains()) return;
@@ -293,7 +294,7 @@ TEST_P(FiniteGradient, StepsFollowEveryLoss) {
   }
 }
 
-// A pass in the memory of one with more samples, in single precision.
+// A pass that reuses the memory of one with more samples, in single precision.
 TEST_P(FiniteGradient, InSinglePrecisionAndUsedMemory) {
   const Parameters<float> single = draw_parameters<float>(architecture, 11);
   const auto narrow = [&](const Tensor<double>& wide) {
@@ -314,7 +315,7 @@ TEST_P(FiniteGradient, InSinglePrecisionAndUsedMemory) {
   }
   Trace<double> wide_trace;
   const Gradient<double> wide = gradient(wide_trace);
-  const double kinks = 2e-4;  // a few hundred roundings of 6e-8, through cubes and exponentials
+  const double kinks = 2e-4;  // a few hundred roundings of 6e-8, amplified by cubes and exponentials
   for (Index i = 0; i < x.size(); ++i) {
     EXPECT_NEAR(static_cast<double>(g.input()[i]), wide.input()[i], kinks * (1 + std::abs(wide.input()[i]))) << i;
   }

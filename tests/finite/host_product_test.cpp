@@ -17,7 +17,7 @@ Matrix<T> random_matrix(Index rows, Index cols, std::uint64_t stream) {
   return m;
 }
 
-/// c = alpha·op(a)·op(b) + beta·c by its definition, on blocks of larger matrices.
+/// Computes c = alpha·op(a)·op(b) + beta·c by definition, on blocks of larger matrices.
 template <std::floating_point T>
 void expect_products(const Engine& engine) {
   const Index m = 5, n = 4, inner = 7;
@@ -73,7 +73,7 @@ TEST(HostProduct, OfNothingIsNothing) {
   }
 }
 
-/// All layers with weights, trained by long double loops and by the default engine: the same but for rounding.
+/// All layers with weights, trained with long double loops and with the default engine: equal up to rounding.
 TEST(HostProduct, TrainsTheSameNetworkOnEveryEngine) {
   const Matrix<double> x = random_matrix<double>(6, 18, 5);
   Matrix<double> y(6, 1);

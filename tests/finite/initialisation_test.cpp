@@ -19,8 +19,8 @@ std::vector<Index> channels(const std::vector<Stage>& stages) {
   return found;
 }
 
-// Numbers of an interval [−a, a]: none beyond it, some within 1 % of its ends, and the deviation a/√3 to 5 standard
-// errors (0.45/√n of it) of 20,000 numbers.
+// Values in [−a, a]: all within, some within 1 % of the ends, and a standard deviation of a/√3 to 5 standard errors
+// (0.45/√n of it) of 20,000 values.
 void expect_uniform(const Values<double>& values, double bound) {
   const auto [least, most] = std::minmax_element(values.begin(), values.end());
   EXPECT_GT(*least, -bound);
@@ -64,7 +64,7 @@ TEST(LayerWidths, AreThoseAskedFor) {
   const char* cnn = "conv relu avg_pool conv relu flatten dense relu dense";
   EXPECT_EQ(channels(made(cnn, {4, 6, 9}).stages), (std::vector<Index>{4, 4, 4, 6, 6, 96, 9, 9, 2}));
   EXPECT_EQ(channels(made(cnn, {}).stages), (std::vector<Index>{5, 5, 5, 5, 5, 80, 5, 5, 2}));
-  // The identity imposes its width on the branch; a shortcut that chooses has to choose the same.
+  // The identity determines the width of the branch; a shortcut with a free width must have the same.
   const char* identity = "conv residual{ relu conv relu conv } global_avg_pool dense";
   const Architecture kept = made(identity, {4, 7, 4});
   EXPECT_EQ(channels(kept.stages[1].branch), (std::vector<Index>{4, 7, 7, 4}));
@@ -76,7 +76,7 @@ TEST(LayerWidths, AreThoseAskedFor) {
   EXPECT_THROW((void)made(cnn, {4, 6, 0}), Error);
 }
 
-/// Every weight of a residual network of three widths, moved by one step: w₀ − rate·∇, the gradient by differences.
+/// Every weight of a residual network with three widths after one step: w₀ − rate·∇, with finite-difference gradients.
 TEST(LayerWidths, GradientsAreThoseOfTheLoss) {
   Matrix<double> x(6, 48);
   Random(9).normals(0, 6 * 48, 1.0, x.data());
@@ -110,7 +110,7 @@ TEST(LayerWidths, GradientsAreThoseOfTheLoss) {
         }
         return sum;
       };
-      // Central differences of 1e-5: h²·f''' is about 1e-10, rounding 1e-16·10/1e-5.
+      // Central differences with h = 1e-5: h²·f''' is about 1e-10, rounding 1e-16·10/1e-5.
       const double slope = (loss(1e-5) - loss(-1e-5)) / 2e-5;
       EXPECT_NEAR(((end.slots[l].*part)[at] - (start.slots[l].*part)[at]) / -rate, slope, 1e-8);
     };

@@ -13,7 +13,7 @@
 #include <cmath>
 #include <thread>
 
-/// Networks in the memory of an engine beside those of the processor.
+/// Networks in the memory of an engine compared to those of the processor.
 namespace widelimit {
 namespace {
 
@@ -62,7 +62,7 @@ class LayeredEngine : public testing::TestWithParam<std::string> {
   std::unique_ptr<Engine> engine = test::engine_named(GetParam());
   std::unique_ptr<Engine> cpu = make_engine("cpu", {.threads = 1});
 
-  /// Outputs, gradients, changes along a direction, and the kernel of two outputs, in T.
+  /// Compares outputs, gradients, derivatives along a direction, and the kernel of two outputs, in T.
   template <std::floating_point T>
   void expect_passes(const NetworkCase& where, double rounding) const {
     const auto architecture =
@@ -96,7 +96,7 @@ class LayeredEngine : public testing::TestWithParam<std::string> {
   }
 };
 
-// A few hundred roundings, through sums of different order.
+// A few hundred roundings, due to sums in different orders.
 TEST_P(LayeredEngine, PassesAgreeWithTheProcessor) {
   for (const NetworkCase& where : network_cases) {
     expect_passes<double>(where, 2e-13);
@@ -114,8 +114,8 @@ struct Task {
   Matrix<double> y;
 };
 
-// Every optimiser and penalty for some steps: rounding grows by what a step multiplies it by, here by less than ten a
-// step, and Adam divides by small gradients at first.
+// Every optimiser and penalty for some steps: rounding errors grow by a factor below ten per step here, and Adam
+// initially divides by small gradients.
 TEST_P(LayeredEngine, TrainingAgreesWithTheProcessor) {
   using enum OptimiserKind;
   const Task task;
@@ -164,7 +164,7 @@ TEST_P(LayeredEngine, LinearisedAndFlowingTrainingAgreeWithTheProcessor) {
   }
 }
 
-// The same training twice, and once more from its middle: the same bits.
+// The same training twice, and once more resumed from the middle: bit-identical.
 TEST_P(LayeredEngine, TrainingGoesOnBitForBit) {
   const Task task;
   const Network network = Network::parse("conv relu flatten dropout(rate=0.8) dense(b_std=0.1)");
@@ -192,7 +192,7 @@ TEST_P(LayeredEngine, TrainingGoesOnBitForBit) {
 
 INSTANTIATE_TEST_SUITE_P(Engines, LayeredEngine, testing::ValuesIn(test::engines_and_cuda({"emulated"})));
 
-// A step takes its samples by their numbers, and moves outputs and slopes: nothing as large as the weights.
+// A step uploads sample indices and slopes and downloads outputs, but nothing of the size of the weights.
 TEST(EmulatedLayers, StepsCopyNoWeights) {
   const auto transfers = std::make_shared<test::Transfers>();
   const auto engine = test::make_emulated_cuda_engine({.transfers = transfers});
@@ -204,7 +204,7 @@ TEST(EmulatedLayers, StepsCopyNoWeights) {
   (void)train(Network::parse("flatten dense(b_std=0.1) relu dense relu dense"), task.data(), options, *engine);
   ASSERT_EQ(seen.size(), 6U);
   for (std::size_t k = 2; k < seen.size(); ++k) {
-    // Numbers of the samples and slopes there, outputs back.
+    // Upload of sample indices and slopes, download of outputs.
     EXPECT_EQ(seen[k].uploaded_bytes - seen[k - 1].uploaded_bytes, batch * sizeof(Index) + batch * 2 * sizeof(double));
     EXPECT_EQ(seen[k].downloaded_bytes - seen[k - 1].downloaded_bytes, batch * 2 * sizeof(double));
   }
@@ -224,7 +224,7 @@ TEST(EmulatedLayers, ValuesTravelOnlyWhereTheNewestAreElsewhere) {
   EXPECT_EQ(transfers->downloads, 0U);
   double* const there = values.update(side);
   side->combine(2, there, 0, nullptr, 3, there);
-  const Values<double> copy = values;  // over there
+  const Values<double> copy = values;  // on the engine
   EXPECT_TRUE(copy.on_engine());
   EXPECT_EQ(transfers->downloads, 0U);
   EXPECT_EQ(copy, Values<double>(std::vector<double>{2, 4, 6}));
@@ -242,7 +242,7 @@ TEST(EmulatedLayers, ValuesTravelOnlyWhereTheNewestAreElsewhere) {
   EXPECT_EQ(taken.size(), 3U);
 }
 
-// Weights that several threads ask for are uploaded by one of them.
+// Weights requested by several threads are uploaded once.
 TEST(EmulatedLayers, ThreadsReadTheSameValues) {
   const auto transfers = std::make_shared<test::Transfers>();
   const auto engine = test::make_emulated_cuda_engine({.transfers = transfers});
@@ -261,7 +261,7 @@ TEST(EmulatedLayers, ThreadsReadTheSameValues) {
   EXPECT_EQ(transfers->downloads, 0U);
 }
 
-// Sizes that no team and no segment divides.
+// Sizes that are not multiples of block or segment sizes.
 TEST(EmulatedLayers, ColumnSumsOfManyRows) {
   const auto engine = test::make_emulated_cuda_engine();
   const auto side = layers_of<float>(*engine);

@@ -6,7 +6,7 @@
 namespace widelimit {
 namespace {
 
-/// Looking at all samples is for the record alone: without it the weights are the same to the last bit.
+/// Evaluation of all samples is only for the record: without it the weights are bit-identical.
 TEST(Train, WithoutLooksTakesTheSameSteps) {
   Matrix<double> x(12, 3);
   Matrix<double> y(12, 1);

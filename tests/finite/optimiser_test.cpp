@@ -16,8 +16,8 @@ namespace {
 
 using Real = long double;
 
-/// The optimisers as they are published, one number after the other; momentum in the form of torch.optim.SGD, whose
-/// buffer is −v/rate while the rate is constant.
+/// The optimisers as published, one weight at a time; momentum in the form of torch.optim.SGD, whose buffer is −v/rate
+/// for a constant rate.
 class Oracle {
  public:
   Oracle(const Optimiser& how, std::size_t size) : how_(how), first_(size), second_(size) {}
@@ -69,7 +69,7 @@ Tensor<T> drawn(Index rows, Index cols, std::uint64_t stream) {
   return tensor;
 }
 
-/// Five steps by gradients Σ a dᵀ that change from step to step, beside the oracle; `rows` decides how they are summed.
+/// Five steps with varying gradients Σ a dᵀ compared to the oracle; `rows` determines the method of summation.
 template <std::floating_point T>
 void expect_published_steps(const Optimiser& how, Index rows, double pull, double tolerance) {
   const auto architecture =
@@ -119,8 +119,8 @@ void expect_published_steps(const Optimiser& how, Index rows, double pull, doubl
   }
 }
 
-// Sums of 8,200 products are of size √8200 ≈ 90 and steps of a hundredth of them: errors of 1e-14 in double and 5e-6 in
-// float, a few times over.
+// Sums of 8,200 products are of size √8200 ≈ 90 and steps a hundredth of them: errors of 1e-14 in double and 5e-6 in
+// float, times a small factor.
 TEST(Optimiser, StepsAreThePublishedOnes) {
   for (const Optimiser& how : optimisers()) {
     for (const Index rows : {5, 8200}) {
@@ -132,7 +132,7 @@ TEST(Optimiser, StepsAreThePublishedOnes) {
   }
 }
 
-/// Classes by the sign of a quadratic.
+/// Classes given by the sign of a quadratic.
 struct Quadrants {
   Matrix<double> x{30, 5};
   Matrix<double> y{30, 1};
@@ -143,12 +143,12 @@ struct Quadrants {
   [[nodiscard]] TrainData data() const { return {SampleView(x.view(), {1, 1, 5}), y.view()}; }
 };
 
-// A whole training beside the oracle: one layer, so that gradients are a plain sum, batches and schedule included.
+// A whole training compared to the oracle: one layer, so that gradients are plain sums, with batches and schedule.
 TEST(Optimiser, TrainsAlongItsSchedule) {
   const Quadrants points;
   const LearningSchedule schedule{.kind = ScheduleKind::cosine, .warmup = 0.2, .last = 0.1};
   for (const Optimiser& how : optimisers()) {
-    if (how.momentum > 0) continue;  // its buffer would hold other rates than the published one
+    if (how.momentum > 0) continue;  // its buffer would contain other rates than the published one
     const TrainOptions options{.loss = {LossKind::logistic},
                                .regulariser = Regulariser::none,
                                .rate = 0.02,
@@ -165,7 +165,7 @@ TEST(Optimiser, TrainsAlongItsSchedule) {
       rates.push_back(step.rate);
     };
     const TrainedNetwork trained = train(Network::parse("dense"), points.data(), observed);
-    ASSERT_EQ(trained.summary.steps, 16);  // ⌊30/7⌋ batches in an epoch
+    ASSERT_EQ(trained.summary.steps, 16);  // ⌊30/7⌋ batches per epoch
     const auto& start = std::get<Parameters<double>>(trained.start).slots[0].w;
     std::vector<Real> w(start.begin(), start.end());
     Oracle oracle(how, w.size());
@@ -189,7 +189,7 @@ TEST(Optimiser, TrainsAlongItsSchedule) {
   }
 }
 
-// Every optimiser lowers the loss of a deep network at the rate that it takes by itself, on any number of threads.
+// Every optimiser decreases the loss of a deep network with its default rate, on any number of threads.
 TEST(Optimiser, TrainsWithoutARate) {
   const Quadrants points;
   for (const auto parameterisation : {Parameterisation::ntk, Parameterisation::standard}) {

@@ -45,7 +45,8 @@ TrainOptions path_options(LossKind kind, double rate, Index steps) {
 
 Network small_net() { return Network::parse("dense(b_std=0.3) erf dense(b_std=0.3) erf dense(b_std=0.2)"); }
 
-// A function that is linear in its weights has no curvature along the path: the sum is f_T to rounding, in batches too.
+// A function that is linear in its weights has no curvature along the path: the sum is f_T up to rounding, also in
+// batches.
 TEST(PathKernel, OneLayerIsItsMachineExactly) {
   const PathPoints points(7, 4, 2);
   for (const LossKind kind : {LossKind::squared, LossKind::hinge, LossKind::logistic}) {
@@ -60,7 +61,7 @@ TEST(PathKernel, OneLayerIsItsMachineExactly) {
   }
 }
 
-// Steps half as long over the same time leave half the difference.
+// Halving the steps over the same time halves the difference.
 TEST(PathKernel, DifferenceIsFirstOrderInTheStep) {
   const PathPoints points(5, 3);
   for (const LossKind kind : {LossKind::squared, LossKind::logistic, LossKind::squared_hinge}) {
@@ -71,7 +72,7 @@ TEST(PathKernel, DifferenceIsFirstOrderInTheStep) {
       ASSERT_TRUE(net.difference && net.difference->test);
       const double now = net.difference->largest();
       EXPECT_LT(now, 0.2 * net.difference->moved);
-      // The next order is a share of the rate itself: 10 % at first.
+      // The next order is proportional to the rate: initially 10 %.
       if (finer > 1) {
         EXPECT_NEAR(before / now, 2.0, 0.25) << to_string(kind) << ' ' << finer;
       }
@@ -80,7 +81,7 @@ TEST(PathKernel, DifferenceIsFirstOrderInTheStep) {
   }
 }
 
-// Two steps by hand from the weights the trainer shows.
+// Two steps by hand from the weights passed to the observer.
 TEST(PathKernel, FollowsTheRecursion) {
   const PathPoints points(5, 0);
   TrainOptions options = path_options(LossKind::logistic, 0.01, 2);
@@ -104,7 +105,7 @@ TEST(PathKernel, FollowsTheRecursion) {
   EXPECT_LT(std::fabs(net.difference->absolute - net.difference->train), 1e-12);
 }
 
-// Where l' passes through 0 EQ's |l'| counts what the path took back; the signed form does not mind.
+// If l' changes sign, EQ's |l'| counts the reversal with the wrong sign; the signed form remains valid.
 TEST(PathKernel, SignsThatChangeAreCountedAndFollowed) {
   const PathPoints points(5, 2);
   const NetAsMachine net =

@@ -19,7 +19,7 @@ Matrix<double> ridge_points(Index count, std::uint64_t seed) {
   return x;
 }
 
-/// k(x,X)(H + λI)⁻¹y with the empirical kernel of the network at its start.
+/// k(x,X)(H + λI)⁻¹y with the empirical kernel of the network at initialisation.
 Matrix<double> ridge_at_start(const TrainedNetwork& trained, const SampleView& x, const SampleView& test,
                               const Matrix<double>& y, double lambda) {
   const auto& w = std::get<Parameters<double>>(trained.start);
@@ -27,7 +27,7 @@ Matrix<double> ridge_at_start(const TrainedNetwork& trained, const SampleView& x
   const Tensor<double> tests = read_samples<double>(test, trained.architecture.input);
   const Matrix<double> k = empirical_ntk(trained.architecture, w, samples, samples);
   const Matrix<double> k_test = empirical_ntk(trained.architecture, w, tests, samples);
-  // The squared loss of both rooms has no half: a machine of λ has the ridge λ/2.
+  // The squared loss has no factor ½ in either module: a machine with λ has the ridge λ/2.
   const Fit fit = fit_ridge(AnyView(k.view()), y.view(), {.lambda = 2 * lambda});
   return decision(fit, AnyView(k_test.view()));
 }
@@ -58,8 +58,8 @@ double farthest_from_ridge(Regulariser regulariser, Index width, bool linearised
   return most;
 }
 
-// The distance to initialisation at 2λ and auxiliary variables at λ are one ridge regression. Modes decay by at most
-// 1 − 2ηλ = 0.92 a step: 400 steps leave 1e-14.
+// The distance to initialisation with 2λ and auxiliary variables with λ are the same ridge regression. Modes decay by
+// at most 1 − 2ηλ = 0.92 per step: 400 steps leave 1e-14.
 TEST(RidgeLimit, LinearisedNetworksEndThereExactly) {
   for (const Regulariser regulariser : {Regulariser::init, Regulariser::aux}) {
     EXPECT_LT(farthest_from_ridge(regulariser, 32, true), 1e-9) << to_string(regulariser);

@@ -10,7 +10,7 @@
 namespace widelimit {
 namespace {
 
-/// Steps of rate η differ from the empirical NTK by O(η): halved with it.
+/// Steps of rate η differ from the empirical NTK by O(η): halving η halves the difference.
 TEST(StepKernel, TendsToTheEmpiricalNtk) {
   Matrix<double> x(5, 3);
   Random(4).normals(0, 15, 1.0, x.data());

@@ -10,7 +10,7 @@ namespace {
 
 using Steps = std::vector<Index>;
 
-/// The steps from 0 to `steps` at which a schedule is due.
+/// Returns the steps from 0 to `steps` at which a schedule is due.
 Steps due_steps(RecordSchedule schedule, Index steps) {
   Steps due;
   for (Index step = 0; step <= steps; ++step) {

@@ -72,7 +72,7 @@ std::vector<double> last_outputs(const TrainedNetwork& trained, Index numbers) {
   return {all.end() - numbers, all.end()};
 }
 
-// A network that is linear in its weights is its own limit: every step is the machine's, to rounding.
+// A network that is linear in its weights is its own limit: every step equals the machine's up to rounding.
 TEST(Train, OneLayerIsTheKernelMachine) {
   const Points points(11, 4, 1, 2);
   const Matrix<double> kernel = linear_kernel(points.x);
@@ -137,7 +137,7 @@ TEST(Train, LinearisedNetworkIsTheMachineOfItsEmpiricalKernel) {
   }
 }
 
-// Losses that cost nothing leave the penalty alone: (i) decays f by λ, (ii) by λ/m, (iii) not at all.
+// Zero losses leave only the penalty: (i) decays f by λ, (ii) by λ/m, (iii) not at all.
 TEST(Train, RegularisersDecayAsTheyPromise) {
   const Points points(5, 4, 4);
   const Network network = Network::parse("dense relu dense(w_std=1.5)");
@@ -157,7 +157,7 @@ TEST(Train, RegularisersDecayAsTheyPromise) {
   EXPECT_NEAR(final_share(Regulariser::none), 1.0, 1e-13);
 }
 
-// AUX on a one-layer network ends at K(K + λI)⁻¹y: its residual f + λα − y vanishes with α = (K + λI)⁻¹y.
+// `aux` on a one-layer network converges to K(K + λI)⁻¹y: its residual f + λα − y vanishes for α = (K + λI)⁻¹y.
 TEST(Train, AuxiliaryTermsActAsARidge) {
   const Points points(6, 3, 5);
   const double lambda = 0.7;
@@ -200,7 +200,7 @@ TEST(Train, FlowFollowsTheClosedForm) {
     const double t = trained.record.times[static_cast<std::size_t>(r)];
     for (Index i = 0; i < 2; ++i) {
       const double exact = points.y(i, 0) * (1 - std::exp(-2 * (i == 0 ? 0.5 : 2.0) * t));
-      // Euler's error of a step is below 1e-5·2; Heun's is smaller by a factor of the step size.
+      // Euler's error per step is below 1e-5·2; Heun's is smaller by a factor of the step size.
       EXPECT_NEAR(trained.record.outputs[static_cast<std::size_t>(2 * r + i)], exact, 1e-4);
     }
   }
@@ -225,7 +225,7 @@ TEST(Train, TellsWhereItDivergesAndStaysFinite) {
   }
 }
 
-// One layer is a quadratic: below the rate it converges, above it does not.
+// One layer is a quadratic problem: below the stable rate descent converges, above it diverges.
 TEST(Train, StableRateIsWhereDescentTurns) {
   const Points points(20, 6, 15);
   const Network network = Network::parse("dense");
@@ -244,7 +244,7 @@ TEST(Train, StableRateIsWhereDescentTurns) {
                            {.loss = {LossKind::hinge}, .lambda = 0.5}, all_processors()));
 }
 
-// Many positions and a small matrix: sums in pieces of rows, against the gradient of the objective by differences.
+// Many positions and a small matrix: sums in blocks of rows, against finite differences of the objective.
 TEST(Train, StepOfAConvolutionOverManyPositions) {
   const Points images(40, 16 * 16, 16);
   const TrainData data{SampleView(images.x.view(), {16, 16, 1}), images.y.view()};
