@@ -20,7 +20,7 @@ inline Code code_thrown(const std::function<void()>& call) {
   return Code{};
 }
 
-/// Points of two clouds in the plane that overlap, with the Gaussian kernel of all with the training points.
+/// Two overlapping point clouds in the plane, with the Gaussian kernel of all points against the training points.
 struct Draw {
   Matrix<double> k;
   Matrix<double> k_test;

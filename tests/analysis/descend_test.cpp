@@ -7,7 +7,7 @@
 namespace widelimit {
 namespace {
 
-/// EQ (5) as it stands, with products of the whole matrix and nothing clever.
+/// EQ (5) with full matrix products, without optimizations.
 Matrix<double> by_the_book(const Matrix<double>& k, const Matrix<double>& y, const DescendOptions& options) {
   const Index n = k.rows();
   Matrix<double> alpha(n, y.cols());
@@ -74,7 +74,8 @@ INSTANTIATE_TEST_SUITE_P(Cases, DescendTest,
 
 class StableStep : public testing::TestWithParam<LossKind> {};
 
-/// Just below 2/M every loss stays bounded; squared loss, whose curvature is M everywhere, diverges just above.
+/// For steps slightly below 2/M every loss stays bounded; the squared loss, whose curvature is M everywhere, diverges
+/// slightly above.
 TEST_P(StableStep, DividesWhatFallsFromWhatGrows) {
   const Matrix<double> k = random_gram(37, 20);
   const Matrix<double> y = random_signs(37, 1);
@@ -113,7 +114,7 @@ TEST(Descend, PegasosApproachesTheMachine) {
   options.batch = 4;
   options.record_every = 20000;
   const Trajectory path = descend(k.view(), y.view(), options);
-  // L − L* ≤ G²(1 + log T)/(2λT), G the norm of a step's slope: at most n·√K_ii + λ‖β‖, about 2n.
+  // L − L* ≤ G²(1 + log T)/(2λT), G a bound on the subgradient norm: at most n·√K_ii + λ‖β‖, about 2n.
   EXPECT_GE(path.objective.back(), optimum - 1e-9);
   EXPECT_LT(path.objective.back() - optimum, 4 * 37 * 37 * (1 + std::log(20000.0)) / (2 * 20000));
 }
@@ -163,7 +164,7 @@ TEST(Descend, RefusesWhatItCannotTake) {
   EXPECT_THROW((void)parse_schedule("often"), Error);
 }
 
-/// Beyond the size from which threads take part, in steps and in time.
+/// Large enough for multithreading, in steps and in time.
 TEST(Descend, HasTheSameBitsOnAnyNumberOfThreads) {
   const Index n = 2100;
   const Matrix<double> k = random_gram(n, 2);

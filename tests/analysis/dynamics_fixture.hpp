@@ -15,7 +15,7 @@ namespace widelimit {
 
 inline constexpr double forever = std::numeric_limits<double>::infinity();
 
-/// n × outputs labels ±1 that look random, both in every column where n ≥ 2.
+/// n × outputs pseudo-random labels ±1; both occur in every column if n ≥ 2.
 inline Matrix<double> random_signs(Index n, Index outputs, std::uint64_t seed = 7) {
   Noise noise(seed);
   Matrix<double> y(n, outputs);
@@ -59,7 +59,7 @@ inline Code code_of_error(const std::function<void()>& call) {
   return Code{};
 }
 
-/// Stops the work when it is asked for the `patience`-th time.
+/// Requests a stop at update number `patience`.
 class Impatient final : public Progress {
  public:
   explicit Impatient(int patience) : left_(patience) {}

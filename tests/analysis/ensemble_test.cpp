@@ -18,7 +18,7 @@ using test::eliminate;
 using test::Extended;
 using test::Rows;
 
-/// Points of the sphere and between, so that the NTK is well conditioned.
+/// Points on and inside the sphere, for which the NTK is well conditioned.
 Matrix<double> directions(Index n, Index d, std::uint64_t seed) {
   Noise noise(seed);
   Matrix<double> x(n, d);
@@ -74,7 +74,7 @@ Rows integrated(const Matrix<double>& theta, double lambda, double time) {
   return result;
 }
 
-/// Columns of (Θ + λ/2·I)⁻¹.
+/// Returns the columns of (Θ + λ/2·I)⁻¹.
 Rows limit(const Matrix<double>& theta, double lambda) {
   const auto n = usize(theta.rows());
   Rows a(n, std::vector<Extended>(n));
@@ -91,7 +91,7 @@ Rows limit(const Matrix<double>& theta, double lambda) {
   return result;
 }
 
-/// Mean and covariance by the formulas, with plain sums, of the matrix that maps targets to coefficients.
+/// Mean and covariance by the formulas with plain sums, from the matrix that maps targets to coefficients.
 void expect_moment(const EnsembleCase& problem, const Ensemble& found, Index moment, Kind kind, const Rows& map) {
   const Engine& engine = all_processors();
   const Gram train = gram(problem.network, problem.train_view(), {.kind = Kind::both}, engine);
@@ -157,7 +157,7 @@ TEST(Ensemble, BeginsAsThePrior) {
   for (Index i = 0; i < 10; ++i) EXPECT_EQ(found.mean.data()[i], 0.0);
 }
 
-/// The last layer trained to the end, without a ridge, is Bayesian inference without noise.
+/// Training the last layer to convergence without a ridge is noiseless Bayesian inference.
 TEST(Ensemble, OfTheLastLayerEndsAsThePosterior) {
   const EnsembleCase problem;
   const Engine& engine = all_processors();
@@ -171,7 +171,7 @@ TEST(Ensemble, OfTheLastLayerEndsAsThePosterior) {
   EXPECT_LT(largest_difference(found.mean.data(), posterior.mean.data(), 10), 1e-9);
 }
 
-/// diag_reg is relative to the mean of the diagonal, as λ/2 is not.
+/// diag_reg is relative to the mean diagonal, λ/2 is absolute.
 TEST(Ensemble, TakesARelativeRidge) {
   const EnsembleCase problem;
   const double mean_diagonal =
@@ -182,7 +182,7 @@ TEST(Ensemble, TakesARelativeRidge) {
   EXPECT_LT(largest_difference(relative.variance, absolute.variance), 1e-14);
 }
 
-/// Twice the same sample: Θ is singular, and what it cannot learn it leaves alone.
+/// A repeated sample: Θ is singular, and its null space is not learned.
 TEST(Ensemble, LearnsNothingInTheNullSpace) {
   EnsembleCase problem;
   for (Index f = 0; f < 4; ++f) problem.x(5, f) = problem.test(0, f) = problem.x(2, f);
@@ -194,8 +194,8 @@ TEST(Ensemble, LearnsNothingInTheNullSpace) {
   }
 }
 
-/// Networks of finite width, each from weights of its own, trained by our trainer: their mean and variance within 4.5
-/// standard errors, and 3 % for the width.
+/// Finite-width networks with independent initial weights: mean and variance agree within 4.5 standard errors plus 3 %
+/// for the finite width.
 TEST(Ensemble, IsThatOfWideNetworks) {
   const Network network = Network::parse("dense(b_std=0.5) erf dense(w_std=1.5)");
   const Matrix<double> x = directions(3, 2, 5);

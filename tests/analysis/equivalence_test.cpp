@@ -8,7 +8,7 @@
 namespace widelimit {
 namespace {
 
-/// Points on the sphere of radius √d with signs to learn, some of them for testing.
+/// Points on the sphere of radius √d with labels ±1, split into training and test points.
 struct SignTask {
   SignTask(Index n, Index tests, Index outputs = 1)
       : x(random_numbers(n, dims, 3)),
@@ -57,8 +57,8 @@ struct ExactCase {
 };
 class LinearisedNetwork : public testing::TestWithParam<ExactCase> {};
 
-/// A linearised network is the machine of its own tangent kernel at every width: what is left is rounding, which grows
-/// by no more than the number of steps.
+/// A linearised network equals the machine of its tangent kernel at every width, up to rounding that grows at most
+/// linearly in the number of steps.
 TEST_P(LinearisedNetwork, IsTheMachineOfItsOwnKernel) {
   const auto [loss, regulariser, batch] = GetParam();
   const SignTask task(17, 5);
@@ -86,7 +86,7 @@ INSTANTIATE_TEST_SUITE_P(Cases, LinearisedNetwork,
                                          ExactCase{LossKind::insensitive, Regulariser::init, 17},
                                          ExactCase{LossKind::logistic, Regulariser::aux, 3}));
 
-/// Of one layer: f = ⟨W, x⟩/√d, whose kernel does not depend on the width, and EQ's regulariser decays f itself.
+/// One layer: f = ⟨W, x⟩/√d, whose kernel does not depend on the width, and EQ's regulariser decays f itself.
 TEST(EquivalenceTest, OneLayerIsItsMachineUnderItsOutputRegulariser) {
   const SignTask task(17, 5);
   EquivalenceOptions options = small_options();
@@ -97,8 +97,8 @@ TEST(EquivalenceTest, OneLayerIsItsMachineUnderItsOutputRegulariser) {
   EXPECT_LT(result.runs.front().difference, 1e-11);
 }
 
-/// Nothing but the output layer of random features is trained: linear in the weights, whatever is trained. With the
-/// first layer alone the machine of the frozen kernel is the limit.
+/// Training only the output layer of random features: f is linear in the trained weights. If only the first layer is
+/// trained, the machine of the frozen kernel is the limit.
 TEST(EquivalenceTest, FrozenLayersAreThoseOfTheMachine) {
   const SignTask task(12, 4);
   EquivalenceOptions options = small_options();
@@ -124,7 +124,7 @@ TEST(EquivalenceTest, FrozenLayersAreThoseOfTheMachine) {
 
 class WidthSlope : public testing::TestWithParam<LossKind> {};
 
-/// EQ Theorem 3.5 and the convergence of the tangent kernel: both differences fall as m^{−1/2}.
+/// EQ Theorem 3.5 and convergence of the tangent kernel: both differences decrease as m^{−1/2}.
 TEST_P(WidthSlope, IsAboutMinusOneHalf) {
   const SignTask task(12, 4);
   EquivalenceOptions options = small_options();
@@ -145,8 +145,8 @@ INSTANTIATE_TEST_SUITE_P(Losses, WidthSlope,
                          testing::Values(LossKind::hinge, LossKind::squared, LossKind::squared_hinge,
                                          LossKind::logistic, LossKind::insensitive));
 
-/// The parts are two sides of a triangle; a linearised network does not move its kernel, and the first part is then
-/// all.
+/// The parts satisfy the triangle inequality; the kernel of a linearised network is constant, so the first part is the
+/// whole difference.
 TEST(EquivalenceTest, PartsAddUp) {
   const SignTask task(12, 4);
   EquivalenceOptions options = small_options();
@@ -207,7 +207,7 @@ TEST(EquivalenceTest, BatchesAreThoseOfEachSeed) {
   options.seeds = 2;
   const Equivalence result = task.compare(options);
   ASSERT_EQ(result.trouble(), "");
-  // Machines of other batches end with other losses; each network is near its own.
+  // Machines with different batches have different final losses; each network is close to its own machine.
   EXPECT_NE(result.runs[0].machine_loss, result.runs[1].machine_loss);
   for (const EquivalenceRun& run : result.runs) EXPECT_LT(run.difference, 0.25);
 }

@@ -7,7 +7,7 @@
 namespace widelimit {
 namespace {
 
-/// Steps that go on from given weights are those of the whole training: the same batches, the same bits.
+/// Training resumed from given weights equals the uninterrupted training bit by bit, with the same batches.
 TEST(Branches, GoOnWithTheBatchesOfTheTraining) {
   const ProbedTask task(11);
   const Network network = Network::parse("fc:1");
@@ -48,7 +48,7 @@ TEST(Branches, RefuseWeightsThatDoNotFit) {
   EXPECT_EQ(refused([&](auto& o) { o.centred = true; }), Code::usage);
 }
 
-/// The closed form against the gradient flow of the linearised network, at a finite time and in the end.
+/// The closed form against the gradient flow of the linearised network, at a finite time and in the limit.
 TEST(TangentTraining, IsTheFlowOfTheLinearisedNetwork) {
   const ProbedTask task(7);
   const ProbedTask test(4);
@@ -79,12 +79,12 @@ TEST(TangentTraining, IsTheFlowOfTheLinearisedNetwork) {
   EXPECT_LT(end.squared_error, 1e-16);
   EXPECT_EQ(end.accuracy, 1.0);
   EXPECT_TRUE(end.test_accuracy);
-  // The trace is another kernel, the same for each output: it interpolates, too.
+  // The trace kernel differs, but also interpolates.
   const TangentTraining trace = tangent_training(start, data, {.samples = 5, .kernel = TangentKernel::trace});
   EXPECT_EQ(trace.outputs.rows(), 5);
   EXPECT_LT(trace.squared_error, 1e-16);
   EXPECT_EQ(refusal_of([&] { (void)tangent_training(start, data, {.time = 0}); }), Code::usage);
-  // Of one output both kernels are the same.
+  // For one output both kernels are equal.
   const ProbedTask line(7, 5, 1);
   TrainData numbers = line.data();
   numbers.test = test.view();
@@ -122,7 +122,7 @@ TEST(ErrorBarriers, AreHeightsAboveTheLine) {
   const double height = error(middle) - (error(first) + error(second)) / 2;
   EXPECT_NEAR(found.train.barrier, std::max(0.0, height), 1e-12);
   EXPECT_FALSE(found.test);
-  // Weights between two equal ones are rounded: errors of about 1 differ by ulps.
+  // Interpolation of equal weights rounds: errors of about 1 differ by ulps.
   EXPECT_NEAR(error_barrier(first, first, task.data(), {}, {}).train.barrier, 0.0, 1e-15);
 }
 
@@ -142,7 +142,7 @@ TEST(Branches, OfCheckpointsThatWereChosen) {
   EXPECT_EQ(found.barriers[1].step, 7);
   EXPECT_TRUE(found.barriers[0].test);
   EXPECT_TRUE(found.tangent[0].descent_test_accuracy);
-  // Children that branch later stay nearer to each other.
+  // Children that branch later are closer to each other.
   EXPECT_LT(found.barriers[1].apart, found.barriers[0].apart);
 }
 

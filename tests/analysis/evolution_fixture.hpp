@@ -10,7 +10,7 @@
 
 namespace widelimit {
 
-/// Normal samples of three classes, whose targets are one-hot, or one column of numbers.
+/// Normal samples of three classes with one-hot targets, or with one regression target.
 struct ProbedTask {
   Matrix<double> x;
   Matrix<double> y;

@@ -66,8 +66,9 @@ TEST(OutputKernels, AreTheDiagonalBlocksOfTheFullKernel) {
   }
 }
 
-/// A sketch has the standard error it says: of S = 400 directions √(2/S) at most for one output, fewer for a mean over
-/// outputs, and its own estimate is good to some 1/√S. Five standard errors leave out one case in a million.
+/// Random projections have the stated standard error: with S = 400 directions at most √(2/S) for one output, less for a
+/// mean over outputs; its estimate has relative error of about 1/√S. Five standard errors fail in one case in a
+/// million.
 TEST(OutputKernels, SketchesHaveTheirStandardError) {
   const Architecture architecture =
       Architecture::make(Network::parse("fc:2(b_std=0.1)"), Shape{1, 1, 4}, {.hidden = 12, .outputs = 3});
@@ -111,7 +112,7 @@ TEST(Gates, AreTheSignsOfInputsOfKinks) {
   EXPECT_EQ(share_changed({true, false, true, true}, {true, true, true, false}), 0.5);
 }
 
-/// Every checkpoint is that of a training which ends there.
+/// Every checkpoint equals the end of a shorter training.
 TEST(EvolutionOfKernels, SeesWhatShorterTrainingsEndWith) {
   const ProbedTask task(11);
   const EvolutionOptions options = watched_training();
@@ -131,8 +132,8 @@ TEST(EvolutionOfKernels, SeesWhatShorterTrainingsEndWith) {
     EXPECT_NEAR(point.moved, there.record.distance.back(), 1e-12);
     EXPECT_NEAR(point.loss, there.record.loss.back(), 1e-9);
     EXPECT_EQ(point.accuracy, there.record.accuracy.back());
-    EXPECT_EQ(point.epoch, static_cast<double>(point.step) / 2);  // 11 samples are two batches of 5
-    // The largest eigenvalue of all 33 outputs; the power method ends 10⁻³ below it at most some times over.
+    EXPECT_EQ(point.epoch, static_cast<double>(point.step) / 2);  // 11 samples give two batches of 5
+    // Largest eigenvalue over all 33 outputs; the power method stops within a few multiples of 10⁻³ below it.
     Matrix<double> full = empirical_ntk(there.architecture, w, x, x, {.outputs = NtkOutputs::full});
     const double largest = eigenvalues(full).front();
     EXPECT_NEAR(*point.largest_eigenvalue, largest, 0.03 * largest);
@@ -144,7 +145,7 @@ TEST(EvolutionOfKernels, SeesWhatShorterTrainingsEndWith) {
   EXPECT_EQ(found.checkpoints[2].step, 7);
   EXPECT_EQ(found.distances(1, 3), found.distances(3, 1));
   EXPECT_EQ(found.distances(0, 2), found.checkpoints[2].distance);
-  EXPECT_NEAR(*found.checkpoints[2].velocity, found.distances(1, 2) / 2, 1e-15);  // steps 3 to 7 are two epochs
+  EXPECT_NEAR(*found.checkpoints[2].velocity, found.distances(1, 2) / 2, 1e-15);  // steps 3 to 7 span two epochs
   EXPECT_FALSE(found.checkpoints[0].velocity);
   EXPECT_EQ(found.checkpoints[0].gates_changed, 0.0);
   EXPECT_GT(*found.checkpoints[3].gates_changed, 0.0);
@@ -168,7 +169,7 @@ TEST(EvolutionOfKernels, ByClassAndSketched) {
   EXPECT_TRUE(sketch.kernels.empty());
   EXPECT_GT(sketch.checkpoints[0].kernel_error, 0);
   EXPECT_EQ(sketch.remarks.size(), 1U);
-  // The network is the same; sketches by the same signs have errors in common.
+  // The same network; sketches with the same signs have correlated errors.
   EXPECT_EQ(sketch.checkpoints.back().loss, exact.checkpoints.back().loss);
   EXPECT_NEAR(sketch.checkpoints.back().distance, exact.checkpoints.back().distance,
               std::pow(5 * sketch.checkpoints[0].kernel_error, 2));

@@ -14,7 +14,7 @@ FlowOptions options_of(LossKind kind, double lambda, std::vector<double> times) 
   return options;
 }
 
-/// Rows of 0 with one 1 of `classes`.
+/// One-hot rows of `classes` columns.
 Matrix<double> one_hot(Index n, Index classes) {
   Matrix<double> y(n, classes);
   for (Index i = 0; i < n; ++i) y(i, (i * i + i / 3) % classes) = 1;
@@ -37,7 +37,7 @@ TEST_P(SquaredFlowTest, EndsAtTheRidgeMachine) {
   }
 }
 
-/// The closed form and Runge–Kutta know nothing of each other.
+/// The closed form and Runge–Kutta are independent implementations.
 TEST_P(SquaredFlowTest, AgreesWithRungeKutta) {
   const Index n = GetParam();
   const Matrix<double> k = random_gram(n, n + 3);
@@ -64,7 +64,7 @@ TEST_P(SquaredFlowTest, AgreesWithRungeKutta) {
 
 INSTANTIATE_TEST_SUITE_P(Sizes, SquaredFlowTest, testing::Values(1, 2, 37));
 
-/// NT-L: u(t) − y = e^{−tH}(u(0) − y), with 2K for H since the loss has no ½; a diagonal K shows each mode alone.
+/// NT-L: u(t) − y = e^{−tH}(u(0) − y) with H = 2K, since the loss has no factor ½; a diagonal K decouples the modes.
 TEST(SquaredFlow, FollowsEachModeAtItsOwnRate) {
   Matrix<double> k(2, 2);
   k(0, 0) = 3;
@@ -83,7 +83,7 @@ TEST(SquaredFlow, InterpolatesAtTheEndWithoutRidgeAndIgnoresTheNullSpace) {
   FlowOptions options = options_of(LossKind::squared, 0, {forever});
   const Trajectory path = flow(k.view(), y.view(), options);
   EXPECT_LT(largest_difference(path.train.data(), y.data(), 12), 1e-10);
-  // Of rank one: an eigenvalue that is rounding alone must not be learnt by.
+  // Rank one: eigenvalues at rounding level must not be learned.
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     const Index n = 2 + static_cast<Index>(seed % 5);
     const Matrix<double> thin = random_gram(n, 1, seed);
@@ -104,11 +104,11 @@ TEST(SquaredFlow, SaysThatAGramIsIndefinite) {
   const Matrix<double> y = random_signs(2, 1);
   const Trajectory path = flow(k.view(), y.view(), options_of(LossKind::squared, 0.1, {1, 1e6}));
   EXPECT_EQ(path.summary.ending, Ending::not_positive_definite);
-  EXPECT_EQ(path.times.size(), 1U);  // by the second outputs are beyond float64
+  EXPECT_EQ(path.times.size(), 1U);  // at the second time outputs exceed float64
   EXPECT_NE(path.summary.message.find("diagonal"), std::string::npos);
 }
 
-/// Hinge and Runge–Kutta flows bound by λ look harmless on such a matrix; they must not begin.
+/// Hinge and Runge–Kutta flows, bounded by λ, do not diverge on such a matrix; they must be rejected in advance.
 TEST(Flow, DoesNotBeginOnAnIndefiniteGram) {
   Matrix<double> k = random_gram(9, 4);
   for (Index i = 0; i < 9; ++i) k(i, i) -= 0.5;
@@ -132,7 +132,7 @@ TEST(Flow, DoesNotBeginOnAnIndefiniteGram) {
 
 class SmoothFlowTest : public testing::TestWithParam<LossKind> {};
 
-/// Late times and the machine's own solver meet; L(β_t) − L(β*) falls as e^{−2λt} or faster all along.
+/// Late times agree with the machine solver; L(β_t) − L(β*) decreases at least as e^{−2λt}.
 TEST_P(SmoothFlowTest, EndsAtItsMachineAtTheRateOfTheorem31) {
   const LossKind kind = GetParam();
   const Index n = 37;

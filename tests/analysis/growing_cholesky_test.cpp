@@ -5,7 +5,7 @@
 namespace widelimit {
 namespace {
 
-/// Rows come in any order, some go; what remains must still solve K x = b.
+/// Rows are appended in any order and some removed; the factor of the remaining rows must solve K x = b.
 TEST(GrowingCholesky, SolvesAfterRowsHaveComeAndGone) {
   const Index n = 37;
   const Matrix<double> k = random_gram(n, 60);

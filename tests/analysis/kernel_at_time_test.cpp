@@ -41,7 +41,7 @@ struct FewPoints {
   Matrix<double> y;
 };
 
-/// K⁽²⁾, K⁽³⁾ and K⁽⁴⁾ of f = m^{−1/2} Σ a_r σ(w_r·x/√d), as differentiation gives them.
+/// K⁽²⁾, K⁽³⁾ and K⁽⁴⁾ of f = m^{−1/2} Σ a_r σ(w_r·x/√d), derived by differentiation.
 /// [docs/theory/tangent-hierarchy.md]
 class TwoLayerTensors {
  public:
@@ -127,7 +127,7 @@ class TwoLayerTensors {
   std::vector<Jet> jets_;
 };
 
-/// Differences of weights against closed forms of all tensors, at a finite time and at the end.
+/// Finite differences in the weights against closed forms of all tensors, at a finite time and in the limit.
 TEST(KernelAtTime, IsTheExpansionByTensors) {
   const FewPoints data;
   for (const bool centred : {false, true}) {
@@ -165,7 +165,7 @@ TEST(KernelAtTime, IsTheExpansionByTensors) {
   }
 }
 
-/// Each network beside itself: what is left after second order falls with the width, faster than the movement.
+/// The remainder after second order decreases with the width faster than the change of the kernel.
 TEST(KernelAtTime, FollowsATrainedNetworkOfAnyDepth) {
   const FewPoints data;
   const auto errors = [&](Index width) {
@@ -196,7 +196,7 @@ TEST(KernelAtTime, WarnsAndRefuses) {
   EXPECT_THROW((void)kernel_at_time(relu, data.train_view(), data.labels().first(2), {}, {.time = 1}), Error);
 }
 
-/// The orders add up, and for balanced labels they are tr M, 0 and the rest.
+/// The orders sum to the total; for balanced labels they are tr M, 0 and the remainder.
 TEST(Hoeffding, OrdersAddUpToTheForm) {
   Matrix<double> m(5, 5);
   Random(2).normals(0, 25, 1.0, m.data());

@@ -17,7 +17,7 @@ FlowOptions hinge_options(double lambda, std::vector<double> times) {
 
 std::span<const double> as_span(const Matrix<double>& y) { return {y.data(), static_cast<std::size_t>(y.rows())}; }
 
-/// K of n samples of which the second half repeats the first.
+/// K of n samples whose second half repeats the first.
 Matrix<double> doubled(const Matrix<double>& half) {
   const Index n = half.rows();
   Matrix<double> k(2 * n, 2 * n);
@@ -64,7 +64,7 @@ INSTANTIATE_TEST_SUITE_P(Cases, HingeLimit,
                                          LimitCase{37, 60, 1}, LimitCase{37, 60, 1e3}, LimitCase{37, 4, 0.05},
                                          LimitCase{100, 130, 0.01}, LimitCase{100, 10, 0.3}, LimitCase{37, 60, 1e-6}));
 
-/// One sample: g rises as K(1 − e^{−λt})/λ to the margin, if K/λ > 1, and slides there with the multiplier λ/K.
+/// One sample: g increases as K(1 − e^{−λt})/λ up to the margin, if K/λ > 1, and slides there with the multiplier λ/K.
 TEST(KinkFlow, FollowsOneSampleAsByHand) {
   Matrix<double> k(1, 1);
   k(0, 0) = 2;
@@ -83,7 +83,7 @@ TEST(KinkFlow, FollowsOneSampleAsByHand) {
   EXPECT_EQ(path.events[0].meeting, Meeting::slides);
 }
 
-/// Without λ pieces are straight, and all that can be separated ends at a margin of 1 or beyond.
+/// At λ = 0 pieces are linear, and all separable samples end with a margin of at least 1.
 TEST(KinkFlow, HasStraightPiecesWithoutLambda) {
   const Matrix<double> k = random_gram(37, 80);
   const Matrix<double> y = random_signs(37, 1);
@@ -98,8 +98,8 @@ TEST(KinkFlow, HasStraightPiecesWithoutLambda) {
   EXPECT_TRUE(*path.rate.holds);
 }
 
-/// Euler's steps are first order: with a fourth of the step, a fourth of the distance. Which side of a kink a step ends
-/// on makes single outputs jump by η·K_ii, so distances are means over outputs and times.
+/// The Euler method has first order: a quarter of the step gives a quarter of the distance. The side of a kink on which
+/// a step ends changes single outputs by η·K_ii, so distances are averaged over outputs and times.
 class HingeAgainstSteps : public testing::TestWithParam<LossKind> {};
 
 TEST_P(HingeAgainstSteps, TinyStepsApproachTheFlowInFirstOrder) {
@@ -164,13 +164,13 @@ TEST(KinkFlow, TakesIdenticalRows) {
     same(i, 0) = y(i % n, 0);
     opposite(i, 0) = i < n ? y(i, 0) : -y(i - n, 0);
   }
-  // Each sample twice at λ is each sample once at λ/2 and twice the time's pull.
+  // Duplicated samples at λ and time t are equivalent to single samples at λ/2 and time 2t.
   const Trajectory twice = flow(k.view(), same.view(), hinge_options(0.2, {0.5, forever}));
   const Trajectory once = flow(half.view(), y.view(), hinge_options(0.1, {1, forever}));
   ASSERT_TRUE(twice.summary.converged()) << twice.summary.message;
   EXPECT_LT(largest_difference(twice.train.view().row(0), once.train.view().row(0), n), 1e-11);
   EXPECT_LT(largest_difference(twice.train.view().row(1), once.train.view().row(1), n), 1e-11);
-  // Every sample contradicts its twin: nothing is better than 0.
+  // Each sample has a duplicate with the opposite label: 0 is optimal.
   const Trajectory torn = flow(k.view(), opposite.view(), hinge_options(0.2, {1, forever}));
   ASSERT_TRUE(torn.summary.converged()) << torn.summary.message;
   EXPECT_NEAR(torn.objective.back(), static_cast<double>(2 * n), 1e-10);
@@ -213,7 +213,7 @@ TEST(KinkFlow, DoesNotKnowTheOrderOfSamples) {
   }
 }
 
-/// An initial function outside the span decays by e^{−λt}; here the time at which the margin is reached is closed form.
+/// An initial function outside the span decays as e^{−λt}; the arrival time at the margin has a closed form.
 TEST(KinkFlow, CarriesAStartOutsideTheSpan) {
   Matrix<double> k(1, 1);
   k(0, 0) = 1;

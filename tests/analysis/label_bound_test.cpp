@@ -81,7 +81,7 @@ TEST(LabelBound, EqualSamplesWithDifferentLabelsHaveNone) {
     EXPECT_FALSE(none.norm.square);
     EXPECT_FALSE(none.a_priori || none.scaled || none.absolute || none.uniform);
     EXPECT_NE(none.norm.message.find("singular"), std::string::npos) << none.norm.message;
-    // The same labels: the second sample says nothing new.
+    // Equal labels: the second sample is redundant.
     y.back() = y.front();
     const LabelBound twice = label_bound(AnyView(draw.k.view()), y);
     ASSERT_TRUE(twice.norm.square);

@@ -29,7 +29,7 @@ Matrix<double> normal_matrix(Index rows, Index cols, std::uint64_t seed) {
   return matrix;
 }
 
-/// AAᵀ/cols + shift·I, of rank `cols` where there is no shift.
+/// AAᵀ/cols + shift·I, of rank `cols` without shift.
 Matrix<double> random_gram(Index n, Index cols, double shift, std::uint64_t seed) {
   const Matrix<double> a = normal_matrix(n, cols, seed);
   Matrix<double> k(n, n);
@@ -92,7 +92,7 @@ TEST(KernelSpectrum, DecomposesTheMatrix) {
   }
 }
 
-/// A matrix that is computed for each product is the same matrix, more rows than are read at a time.
+/// A matrix that is computed on the fly, with more rows than are read at a time.
 TEST(KernelSpectrum, ReadsAMatrixThatIsNotHeld) {
   const Matrix<double> x = normal_matrix(300, 3, 6);
   const SampleView view(x.view(), {1, 1, 3});
@@ -107,7 +107,7 @@ TEST(KernelSpectrum, ReadsAMatrixThatIsNotHeld) {
   }
 }
 
-/// Rounding to float32 moves an eigenvalue by 2⁻²⁴‖K‖₁ at most: one of 10⁻⁴ is still told from 0, one of 10⁻⁷ is not.
+/// Rounding to float32 perturbs eigenvalues by at most 2⁻²⁴‖K‖₁: 10⁻⁴ is distinguished from 0, 10⁻⁷ is not.
 TEST(KernelSpectrum, TellsRoundingFromSmallEigenvalues) {
   const Index n = 100;
   Matrix<float> k(n, n);
@@ -143,7 +143,7 @@ TEST(KernelSpectrum, RefusesWhatIsNoKernel) {
   EXPECT_EQ(error_of([&] { (void)LabelSpectrum(spectrum, column({0, 0}).view()); }).code(), Code::input);
 }
 
-/// The flow of machines has the squared loss without ½: its time is half of ours, and descent half of our rate.
+/// The flow of machines uses the squared loss without ½, so its time is half of that here, and so is its rate.
 TEST(LabelSpectrum, PredictsTheLossOfFlowAndDescent) {
   const Index n = 20;
   const Matrix<double> k = random_gram(n, 25, 0, 7);
@@ -176,7 +176,7 @@ TEST(LabelSpectrum, PredictsTheLossOfFlowAndDescent) {
     for (Index i = 0; i < n; ++i) one.push_back(y(i, c));
     cholesky += *interpolant_norm(GramMatrix(k), one).square;
   }
-  // Relative: condition number times ε, some 10⁴·10⁻¹⁶ here.
+  // Relative error: condition number times ε, about 10⁴·10⁻¹⁶.
   EXPECT_NEAR(*labels.norm() / cholesky, 1, 1e-9);
   EXPECT_NEAR(*labels.complexity(), std::sqrt(*labels.norm() / 10), 1e-12 * *labels.norm());
   EXPECT_NEAR(labels.cumulative_energy().back(), 1, 1e-14);
@@ -190,7 +190,7 @@ TEST(LabelSpectrum, TimesInClosedForm) {
   EXPECT_EQ(slow.steps_to(0.01, 0.5), static_cast<Index>(std::ceil(std::log(0.01) / (2 * std::log(0.75)))));
   EXPECT_EQ(slow.time_to(1), 0);
   EXPECT_EQ(slow.steps_to(2, 0.5), 0);
-  // At η = 1/λ₁ the first direction is learnt in one step, at 2/λ₁ never.
+  // At η = 1/λ₁ the first direction is learned in one step, at 2/λ₁ never.
   const LabelSpectrum fast(spectrum, column({1, 0}).view());
   EXPECT_EQ(fast.steps_to(1e-30, 0.5), 1);
   EXPECT_EQ(fast.loss_after(0, 0.5), 1);
@@ -199,12 +199,12 @@ TEST(LabelSpectrum, TimesInClosedForm) {
   EXPECT_EQ(error_of([&] { (void)fast.loss(-1); }).code(), Code::usage);
   EXPECT_EQ(error_of([&] { (void)fast.time_to(0); }).code(), Code::usage);
   EXPECT_EQ(error_of([&] { (void)fast.steps_to(0.1, 1); }).code(), Code::numerical);
-  // Between the two of them the time solves the equation.
+  // Between both, the time solves the equation.
   const LabelSpectrum both(spectrum, column({1, 3}).view());
   EXPECT_NEAR(both.loss(both.time_to(0.3)) / both.total(), 0.3, 1e-14);
 }
 
-/// Two equal samples with labels 1 and −1: their mean 0 is learnt, half of all is not; a third sample beside them.
+/// Two equal samples with labels 1 and −1: their mean 0 is learned, their difference is not; and a third sample.
 TEST(LabelSpectrum, TellsTheFloorOfASingularKernel) {
   Matrix<double> k(3, 3);
   k(0, 0) = k(0, 1) = k(1, 0) = k(1, 1) = 1;
@@ -220,9 +220,9 @@ TEST(LabelSpectrum, TellsTheFloorOfASingularKernel) {
   const Error error = error_of([&] { (void)labels.time_to(0.5); });
   EXPECT_EQ(error.code(), Code::numerical);
   EXPECT_NE(std::string(error.what()).find("0.667"), std::string::npos) << error.what();
-  // Only the third direction moves: 2 + e^{−4t} = 0.7·3.
+  // Only the third direction changes: 2 + e^{−4t} = 0.7·3.
   EXPECT_NEAR(labels.time_to(0.7), -std::log(0.1) / 4, 1e-12);
-  // Equal labels have no part in the null space.
+  // Equal labels have no component in the null space.
   const LabelSpectrum agree(spectrum, column({1, 1, 1}).view());
   EXPECT_NEAR(*agree.norm(), 1 + 0.5, 1e-13);
 }
@@ -236,7 +236,7 @@ TEST(LabelChoice, ReadsAndWrites) {
   }
 }
 
-/// All 2⁹ labels up to their sign: those found are at a local maximum, not below the rounding of v_n, and among the
+/// Compares with all 2⁹ labels up to sign: the result is a local maximum, at least as good as sign(v_n), and among the
 /// largest.
 TEST(LabelChoice, WorstLabelsHaveALargeNorm) {
   constexpr Index n = 10;
@@ -288,7 +288,7 @@ TEST(LabelChoice, RandomLabelsReplaceAShare) {
   const std::vector<Index> one_class{0, 0};
   EXPECT_EQ(error_of([&] { (void)label_targets({}, {.classes_of = one_class, .classes = 1}, spectrum, 0); }).code(),
             Code::input);
-  // Numbers keep their values, in another order.
+  // Regression targets are permuted.
   const KernelSpectrum wide{GramMatrix(diagonal(std::vector<double>(usize(200), 1.0)))};
   const Matrix<double> values = normal_matrix(200, 1, 4);
   const GivenLabels numbers{.classes_of = {}, .classes = 0, .values = values.view()};
@@ -297,7 +297,7 @@ TEST(LabelChoice, RandomLabelsReplaceAShare) {
   std::vector<double> after(half.data(), half.data() + 200);
   Index moved = 0;
   for (std::size_t i = 0; i < 200; ++i) moved += before[i] != after[i] ? 1 : 0;
-  // Binomial with p = ½, but for fixed points: five deviations of √50 ≈ 7.
+  // Binomial with p = ½, except for fixed points: five standard deviations of √50 ≈ 7.
   EXPECT_NEAR(static_cast<double>(moved), 99, 36);
   std::sort(before.begin(), before.end());
   std::sort(after.begin(), after.end());
@@ -326,8 +326,8 @@ TEST(GeometricSteps, RiseFromTheFirstToTheLast) {
   for (std::size_t k = 1; k < steps.size(); ++k) EXPECT_LT(steps[k - 1], steps[k]);
 }
 
-/// A network that is linear in its trained weights has a constant kernel: its errors follow the spectrum of that kernel
-/// to rounding, and fitted rates are the eigenvalues.
+/// A network that is linear in its trained weights has a constant kernel: its errors follow the spectrum up to
+/// rounding, and fitted rates equal the eigenvalues.
 TEST(ModeDynamics, FollowThePredictionOfALinearNetwork) {
   const Index n = 6;
   const Matrix<double> x = normal_matrix(n, 8, 2);

@@ -23,7 +23,8 @@ TEST(LineFit, MeetsPointsOnALine) {
   EXPECT_NEAR(fit->interval->second, -0.5, 1e-14);
 }
 
-/// By hand: x = 0, 1, 2, y = 0, 1, 0 have slope 0, residual 2/3, standard error √(2/3/1/2) = 0.57735, and t = 12.7062.
+/// Hand-computed: x = 0, 1, 2, y = 0, 1, 0 have slope 0, residual 2/3, standard error √(2/3/1/2) = 0.57735, and t =
+/// 12.7062.
 TEST(LineFit, IntervalIsStudents) {
   const std::vector<double> x{0, 1, 2};
   const std::vector<double> y{0, 1, 0};

@@ -18,7 +18,7 @@ Matrix<double> four_by_four() {
 
 const std::vector<Index> pairs_of_two{0, 0, 1, 1};
 
-/// K̄ by hand: (0,1) 3/6, (2,3) 0.5/0.5; (0,2) 1/2, (0,3) 0, (1,2) 2/3, (1,3) 1.5/1.5.
+/// K̄, hand-computed: (0,1) 3/6, (2,3) 0.5/0.5; (0,2) 1/2, (0,3) 0, (1,2) 2/3, (1,3) 1.5/1.5.
 TEST(LocalElasticityOfKernels, IsTheRatioOfMeans) {
   const LocalElasticity found = local_elasticity(four_by_four().view(), pairs_of_two);
   EXPECT_NEAR(found.same, (0.5 + 1) / 2, 1e-15);
@@ -49,7 +49,7 @@ TEST(LocalElasticityOfKernels, OfTestPoints) {
   EXPECT_NEAR(plain.ratio, equal.ratio, 1e-15);
 }
 
-/// LA's program divides test rows of Θ + λZ by √Θ(x,x): by hand for Θ(x,x) = 1 and 16 beside K(x,x) = 4 and 9.
+/// LA's code divides test rows of Θ + λZ by √Θ(x,x): hand-computed for Θ(x,x) = 1 and 16 with K(x,x) = 4 and 9.
 TEST(LocalElasticityOfKernels, OffersThePublishedNormalisation) {
   const Matrix<double> k = four_by_four();
   const std::vector<double> diagonal{4, 9, 1, 0.25};

@@ -18,7 +18,7 @@ Matrix<double> targets_for(LossKind kind, Index n) {
 
 class MachineLimit : public testing::TestWithParam<LossKind> {};
 
-/// A machine is where the slope of its objective vanishes: λα = −l', or between the slopes of a kink.
+/// Optimality condition: λα = −l', or λα in the subdifferential at a kink.
 TEST_P(MachineLimit, IsWhereNothingMovesAnyMore) {
   const Index n = 37;
   const Matrix<double> k = random_gram(n, 50);
@@ -33,7 +33,7 @@ TEST_P(MachineLimit, IsWhereNothingMovesAnyMore) {
     std::vector<double> above(width);
     std::vector<double> below(width);
     std::vector<double> z(g.view().row(i), g.view().row(i) + width);
-    // Slopes a little to both sides bracket that of the solution, which is only known to the solver's gap.
+    // Slopes slightly to both sides bracket that of the solution, which is known only up to the gap.
     for (double& value : z) value += 1e-3;
     loss_slopes(input.loss, z, {y.view().row(i), width}, above);
     for (double& value : z) value -= 2e-3;
@@ -57,7 +57,7 @@ TEST(MachineLimits, DoNotExistWithoutLambdaOrWithOneClass) {
   std::fill_n(same.data(), 4, 1.0);
   EXPECT_FALSE(machine_limit(k.view(), {4, y.view(), {.kind = LossKind::hinge}, 0}, 1e-9, nullptr).has_value());
   EXPECT_FALSE(machine_limit(k.view(), {4, same.view(), {.kind = LossKind::hinge}, 1}, 1e-9, nullptr).has_value());
-  // The flow itself needs no second class.
+  // The flow does not need a second class.
   FlowOptions options;
   options.loss.kind = LossKind::hinge;
   options.times = {1, forever};
@@ -85,7 +85,7 @@ TEST(LossTargets, AreWhatEachLossLearnsClassesBy) {
   EXPECT_EQ(loss_scheme(LossKind::squared, 3), Scheme::one_hot);
 }
 
-/// Second differences of a loss never exceed the curvature that the largest stable step is made from.
+/// Second differences of a loss never exceed the curvature that defines the largest stable step.
 TEST(StableSteps, BoundTheCurvatureOfLosses) {
   for (const LossKind kind : {LossKind::squared, LossKind::squared_hinge, LossKind::logistic}) {
     double largest = 0;

@@ -18,7 +18,8 @@ Matrix<double> normal_decisions(Index rows, Index cols) {
   return matrix;
 }
 
-/// Told right exactly where the margin is positive; by pairs a positive margin wins every vote.
+/// A prediction is correct if and only if the margin is positive; for one-vs-one, a positive margin implies a correct
+/// vote.
 TEST(Margins, AgreeWithTheClassesTold) {
   struct Case {
     Scheme scheme;
@@ -54,7 +55,7 @@ TEST(Margins, AreDistances) {
   three(0, 2) = -2;
   EXPECT_EQ(margins(Scheme::one_hot, 3, three.view(), std::vector<Index>{1})[0], 3);
   EXPECT_EQ(margins(Scheme::one_hot, 3, three.view(), std::vector<Index>{2})[0], -6);
-  // Pairs (0,1) = 1, (0,2) = 4, (1,2) = −2: class 2 is beaten by 0 by 4 and beats 1 by 2.
+  // Pairs (0,1) = 1, (0,2) = 4, (1,2) = −2: class 2 loses to 0 by 4 and wins against 1 by 2.
   EXPECT_EQ(margins(Scheme::one_vs_one, 3, three.view(), std::vector<Index>{0})[0], 1);
   EXPECT_EQ(margins(Scheme::one_vs_one, 3, three.view(), std::vector<Index>{2})[0], -4);
 }

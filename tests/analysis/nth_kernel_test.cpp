@@ -36,7 +36,8 @@ struct LabelledPoints {
   std::vector<double> y;
 };
 
-/// Same directions, two routes: products with label weights M, and the tensor entry by entry with LA's Q.
+/// Two implementations on the same directions: matrix products with label weights M, and the tensor entry by entry with
+/// LA's Q.
 TEST(FourthOrderSum, IsTheDefinition) {
   const LabelledPoints data(7, 3, 4, 0.6);
   const std::vector<Activation> activations{{.phi = Phi::relu},     {.phi = Phi::erf},
@@ -103,7 +104,7 @@ TEST(NthKernel, IsTheNtkAndASymmetricCorrection) {
       EXPECT_GT(found.train.error(i, j), 0);
     }
   }
-  // The correction is of order 1/m.
+  // The correction is proportional to 1/m.
   const NthKernel wide =
       nth_kernel(phi, data.train(), data.y, data.test(), {.samples = 512, .width = 64}, all_processors());
   for (Index j = 0; j < 9; ++j) {
@@ -207,7 +208,7 @@ TEST(NthKernel, StopsWhenAsked) {
 
 TEST(NthKernel, SaysWhereTheExpansionDoesNotHold) {
   LabelledPoints data(9, 0, 5);
-  for (double& y : data.y) y *= 30;  // the correction grows by the square of labels, the NTK not at all
+  for (double& y : data.y) y *= 30;  // the correction is quadratic in the labels, the NTK independent of them
   const auto told = [&](double width) {
     const NthOptions options{.samples = 1 << 14, .width = width};
     std::string all;

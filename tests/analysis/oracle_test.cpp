@@ -13,7 +13,7 @@
 namespace widelimit {
 namespace {
 
-/// Every solver on the oracle, which factors and solves in long double, beside the processor's.
+/// Every solver on the reference engine, which factorizes and solves in long double, against the CPU engine.
 class Oracle : public testing::Test {
  protected:
   static constexpr Index n = 45;
@@ -43,7 +43,7 @@ class Oracle : public testing::Test {
   std::vector<Index> labels_;
 };
 
-/// Gaps of 1e-10 leave coefficients that agree to their root.
+/// A gap of 1e-10 determines coefficients up to its square root.
 TEST_F(Oracle, FitsTheSameMachines) {
   for (const Machine machine : {Machine::regression, Machine::ridge, Machine::svm, Machine::svm2, Machine::logistic}) {
     for (const bool bias : {false, true}) {

@@ -40,7 +40,7 @@ NetAsMachine trained_on(const PathTask& task, Index classes, const std::string& 
   return train_as_kernel_machine(Network::parse(network), {.x = x, .y = y.view()}, options);
 }
 
-/// One step of a linear network: K(x, xᵢ) = η|l'ᵢ|⟨x, xᵢ⟩·m/d under `output`, a = y where l' is not 0.
+/// One step of a linear network: K(x, xᵢ) = η|l'ᵢ|⟨x, xᵢ⟩·m/d under `output`, a = y if l' ≠ 0.
 TEST(PathBound, OfOneStepByHand) {
   const PathTask task = path_task(7, 2);
   const NetAsMachine net = trained_on(task, 2, "dense", 1);
@@ -49,14 +49,14 @@ TEST(PathBound, OfOneStepByHand) {
   double trace = 0;
   for (Index i = 0; i < 7; ++i) {
     trace += net.machine.k(i, i);
-    // Σ aᵢ(f_T(xᵢ) − b(xᵢ)) is aᵀKa, by the other side of the theorem.
+    // Σ aᵢ(f_T(xᵢ) − b(xᵢ)) = aᵀKa by the theorem.
     square += net.machine.a[static_cast<std::size_t>(i)] *
               (net.machine.values[static_cast<std::size_t>(i)] - net.machine.b[static_cast<std::size_t>(i)]);
   }
   EXPECT_NEAR(bound.size.norm, std::sqrt(square), 1e-12);
   EXPECT_NEAR(bound.size.trace, trace, 1e-12);
   EXPECT_NEAR(bound.textbook.complexity, 2 * std::sqrt(square * trace) / 7, 1e-12);
-  EXPECT_EQ(bound.size.offset, 0);  // b(x) is a function fixed before
+  EXPECT_EQ(bound.size.offset, 0);  // b(x) is fixed in advance
   EXPECT_FALSE(bound.uniform);
   EXPECT_FALSE(bound.note.empty());
 }

@@ -53,7 +53,7 @@ TEST(RademacherBound, ByHand) {
   trained.fit.bias = {0};
   const std::vector<Index> labels{1, 0};
   const RademacherBound bound = rademacher_bound(AnyView(k.view()), trained, labels, {.delta = 0.1});
-  EXPECT_GE(bound.size.norm, std::sqrt(1.25));  // upwards, by the rounding of αᵀKα
+  EXPECT_GE(bound.size.norm, std::sqrt(1.25));  // rounded upwards by the rounding error of αᵀKα
   EXPECT_NEAR(bound.size.norm, std::sqrt(1.25), 1e-14);
   EXPECT_DOUBLE_EQ(bound.textbook.empirical, 0.25);
   EXPECT_NEAR(bound.textbook.complexity, std::sqrt(1.25 * 5), 2e-14);
@@ -63,7 +63,7 @@ TEST(RademacherBound, ByHand) {
       rademacher_bound(AnyView(k.view()), trained, labels, {.loss = Loss{.kind = LossKind::squared}});
   EXPECT_DOUBLE_EQ(squared.textbook.empirical, 0.625);  // min(1, 1) and ¼
   EXPECT_NEAR(squared.textbook.complexity, 2 * std::sqrt(1.25 * 5), 4e-14);
-  // Every stratum by itself, as the theorem writes it.
+  // Each stratum separately, as in the theorem.
   double least = HUGE_VAL;
   for (int power = -30; power <= 30; ++power) {
     const double radius = std::exp2(power);
@@ -85,7 +85,7 @@ TEST(RademacherBound, SharesOfDeltaSumToOne) {
   EXPECT_LE(sum, 1);
 }
 
-/// αᵀKα of coefficients that cancel is rounding; a norm of 0 would promise too much.
+/// αᵀKα of cancelling coefficients is rounding error; a norm of 0 would give an invalid bound.
 TEST(RademacherBound, NormIsNotBelowWhatRoundingHides) {
   Matrix<double> k(2, 2);
   k(0, 0) = k(0, 1) = k(1, 0) = 1;
@@ -106,7 +106,7 @@ TEST(RademacherBound, RefusesAKernelWithoutANorm) {
   k(0, 1) = k(1, 0) = 1.001;
   Fit fit;
   fit.alpha = Matrix<double>(2, 1);
-  fit.alpha(0, 0) = fit.alpha(1, 0) = 1;  // αᵀKα > 0 all the same
+  fit.alpha(0, 0) = fit.alpha(1, 0) = 1;  // still αᵀKα > 0
   fit.bias = {0};
   const std::vector<double> y{1, 2};
   try {
@@ -134,13 +134,13 @@ TEST(RademacherBound, NumbersAreNotRescaled) {
   EXPECT_NEAR(bound.textbook.confidence, 6 * std::sqrt(std::log(40.0) / 6), 1e-15);
   ASSERT_TRUE(bound.uniform);
   EXPECT_EQ(bound.uniform->scale, 1);
-  EXPECT_EQ(bound.uniform->radius, 4);  // √5 rounded up, and ½ is a power itself
+  EXPECT_EQ(bound.uniform->radius, 4);  // √5 rounded up to a power of 2; ½ is a power of 2
   EXPECT_NEAR(bound.uniform->terms.complexity, 2 * (4 * std::sqrt(3.0) / 3 + 0.5 / std::sqrt(3.0)), 1e-15);
 }
 
 TEST(RademacherBound, HardlyDependsOnTheScaleOfTheKernel) {
-  // 4·K with α/4 is the same function with the same B√(tr K), one stratum further down, whose share of δ differs by a
-  // factor of 3 at most: 3√(log(3x)/2n) − 3√(log x/2n) ≤ 3·log 3/√(8n·log(2/δ)) = 0.096 for n = 40.
+  // 4·K with α/4 is the same function with the same B√(tr K), one stratum lower, whose share of δ differs by a factor
+  // of at most 3: 3√(log(3x)/2n) − 3√(log x/2n) ≤ 3·log 3/√(8n·log(2/δ)) = 0.096 for n = 40.
   const bound_test::Draw draw = bound_test::two_clouds(40, 3, 0);
   const AnyView k(draw.k.view());
   FittedMachine trained = bound_test::svm_on(draw, 0.1);
@@ -177,7 +177,7 @@ TEST(RademacherBound, ComplexityIsAboveItsMonteCarloValue) {
     const double mean = sum / draws;
     const double error = std::sqrt(std::max(squares / draws - mean * mean, 0.0) / draws);
     EXPECT_LE(mean, std::sqrt(trace) + 4 * error) << n;
-    EXPECT_GE(mean, std::sqrt(trace / 2) - 4 * error) << n;  // Khinchine's other side
+    EXPECT_GE(mean, std::sqrt(trace / 2) - 4 * error) << n;  // lower Khinchine inequality
   }
 }
 

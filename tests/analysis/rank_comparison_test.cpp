@@ -9,8 +9,8 @@
 namespace widelimit {
 namespace {
 
-// Ranks by SciPy's rankdata, p by its law of F; the critical difference of 4 classifiers on 14 sets is in Demšar (2006,
-// §3.2.2).
+// Ranks by scipy.stats.rankdata, p by scipy.stats.f; the critical difference of 4 classifiers on 14 sets is from Demšar
+// (2006, §3.2.2).
 TEST(RankComparison, IsThatOfRanksByScipy) {
   const double table[14][4]{{0.763, 0.768, 0.771, 0.798}, {0.599, 0.591, 0.590, 0.569}, {0.954, 0.971, 0.968, 0.967},
                             {0.628, 0.661, 0.654, 0.657}, {0.882, 0.888, 0.886, 0.898}, {0.936, 0.931, 0.916, 0.931},

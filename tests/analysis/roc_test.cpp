@@ -10,7 +10,7 @@
 namespace widelimit {
 namespace {
 
-/// Mann and Whitney: every pair of a positive and a negative sample, a tie counting half.
+/// Mann–Whitney statistic: all pairs of a positive and a negative sample, ties counted half.
 double area_by_pairs(const std::vector<double>& scores, const std::vector<bool>& positive) {
   double won = 0;
   double pairs = 0;
@@ -24,7 +24,7 @@ double area_by_pairs(const std::vector<double>& scores, const std::vector<bool>&
   return won / pairs;
 }
 
-/// The area between the points and the axis, by trapezia.
+/// Area under the points by the trapezoidal rule.
 double area_by_trapezia(const Roc& found) {
   double area = 0;
   for (std::size_t i = 1; i < found.points.size(); ++i) {
@@ -42,7 +42,7 @@ TEST(RocCurve, OfOrdersKnown) {
   EXPECT_EQ(roc(std::vector<double>{1, 2, 2, 3}, {false, true, false, true})->area, 0.875);
 }
 
-/// Few values, so that most samples are tied with others.
+/// Few distinct values, so that most samples are tied.
 TEST(RocCurve, AreaIsThatOfAllPairsWithTies) {
   for (const std::size_t n : {2U, 3U, 37U, 200U}) {
     for (const double values : {2.0, 5.0, 1e6}) {

@@ -58,7 +58,7 @@ TEST(ValueScores, OfAConstantHaveNoR2AndSaySo) {
   EXPECT_FALSE(of_column({5}, {4}).r2);
 }
 
-/// Sums of squares that overflow or vanish must not make R² one of them.
+/// R² stays accurate although plain sums of squares overflow or underflow.
 TEST(ValueScores, OfExtremeSizesAreFinite) {
   EXPECT_NEAR(*of_column({1e150, 3e150, 8e150}, {0, 4e150, 6e150}).r2, 1 - 6.0 / 26, 1e-15);
   EXPECT_NEAR(*of_column({1e-200, 3e-200, 8e-200}, {0, 4e-200, 6e-200}).r2, 1 - 6.0 / 26, 1e-15);
@@ -72,7 +72,7 @@ TEST(ValueScores, RefuseWhatHasNoScore) {
   EXPECT_THROW((void)of_column({1, 2}, {INFINITY, 2}), Error);
 }
 
-/// Confusion 2 1 0 / 0 1 1 / 1 0 2.
+/// Confusion matrix 2 1 0 / 0 1 1 / 1 0 2.
 TEST(ClassScores, AreThoseComputedByHand) {
   const std::vector<Index> labels{0, 0, 0, 1, 1, 2, 2, 2};
   const std::vector<Index> told{0, 0, 1, 1, 2, 2, 2, 0};
@@ -126,7 +126,7 @@ TEST(ClassScores, OfProbabilitiesAreThoseComputedByHand) {
   const ProbabilityScores& found = *scores.probability;
   EXPECT_NEAR(*found.log_loss, -(std::log(0.9) + std::log(0.65) + std::log(0.4) + std::log(0.25)) / 4, 1e-15);
   EXPECT_NEAR(found.brier, (0.01 + 0.1225 + 0.36 + 0.5625) / 4, 1e-15);
-  // Confidence 0.9 in (0.8, 1], right; 0.65 and 0.75 in (0.6, 0.8], one of them right; 0.6 in (0.4, 0.6], wrong.
+  // Confidence 0.9 in (0.8, 1], correct; 0.65 and 0.75 in (0.6, 0.8], one of them correct; 0.6 in (0.4, 0.6], wrong.
   EXPECT_NEAR(found.calibration_error, (std::fabs(1 - 0.9) + std::fabs(1 - 1.4) + std::fabs(0 - 0.6)) / 4, 1e-15);
   ASSERT_EQ(found.bins.size(), 5U);
   EXPECT_EQ(found.bins[2].samples, 1);
@@ -155,7 +155,7 @@ TEST(ClassScores, AnImpossibleSampleHasNoLogLoss) {
   EXPECT_TRUE(has_note(scores, std::vector<std::string>{"a", "b"}, "infinite"));
 }
 
-/// Hand and Till's definition by all pairs of samples, of probabilities with many ties.
+/// Hand and Till's definition over all pairs of samples, for probabilities with many ties.
 TEST(ClassScores, AreaOfSeveralClassesIsThatOfAllPairs) {
   const Random random(3);
   constexpr Index n = 41;
@@ -186,11 +186,11 @@ TEST(ClassScores, AreaOfSeveralClassesIsThatOfAllPairs) {
   }
   const ClassScores scores = class_scores(labels, labels, classes, {.probabilities = p.view()});
   EXPECT_NEAR(*scores.auc, expected, 1e-14);
-  // The same from decisions, of a machine with an output for each class.
+  // Same from decision values of a machine with one output per class.
   EXPECT_NEAR(*class_scores(Scheme::one_hot, classes, p.view(), labels).auc, expected, 1e-14);
 }
 
-/// Pairs (0,1), (0,2), (1,2): each orders the samples of its own two classes.
+/// Pairs (0,1), (0,2), (1,2): each ranks the samples of its two classes.
 TEST(ClassScores, DecisionsOfPairsOrderTheirPairs) {
   const Matrix<double> g = table_of({{1, 2, 9}, {-1, 1, -9}, {0, 9, 1}, {-2, -9, 2}, {9, -1, -1}, {-9, 3, 3}});
   const std::vector<Index> labels{0, 0, 1, 1, 2, 2};

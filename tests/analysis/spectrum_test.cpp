@@ -24,7 +24,7 @@ Matrix<T> filled(Index n, const Entry& entry) {
   return matrix;
 }
 
-/// 2 on the diagonal, −1 beside it: λ_k = 2 − 2cos(kπ/(n+1)).
+/// 2 on the diagonal, −1 on the off-diagonals: λ_k = 2 − 2cos(kπ/(n+1)).
 double second_difference(Index i, Index j) { return i == j ? 2.0 : (std::abs(i - j) == 1 ? -1.0 : 0.0); }
 
 double second_difference_eigenvalue(Index k, Index n) {

@@ -17,7 +17,7 @@ TEST(Straightness, SlopesGoFromPlaceToPlace) {
   EXPECT_EQ(slopes[0].from, 0);
   EXPECT_EQ(slopes[0].to, 1);
   EXPECT_DOUBLE_EQ(slopes[0].slope, 2);
-  // Variances 2, 2 and 1/2 of single values, half of that of their means.
+  // Variances 2, 2 and 1/2 of single values, half of that for their means.
   EXPECT_DOUBLE_EQ(*slopes[0].error, std::sqrt(1.0 + 1.0));
   EXPECT_EQ(slopes[1].to, 4);
   EXPECT_DOUBLE_EQ(slopes[1].slope, 4.5 / 3);
@@ -36,9 +36,9 @@ TEST(Straightness, OneValueHasNoError) {
   EXPECT_THROW((void)local_slopes(x, none), Error);
 }
 
-/// By hand: means 0, 1, 0 at x = 0, 1, 2 with ±1 around each. The line is 1/3, the bend 2·(1/9 + 4/9 + 1/9) = 4/3 on
-/// one degree of freedom, the scatter 6 on three: F(1, 3) = 2/3, which is t² of Student's t with 3 degrees, where P(|t|
-/// > √(2/3)) = 1 − (2/π)(θ + sin θ cos θ), tan θ = √(2/3)/√3.
+/// Hand-computed: means 0, 1, 0 at x = 0, 1, 2 with ±1 around each. The line is 1/3, the lack-of-fit sum of squares
+/// 2·(1/9 + 4/9 + 1/9) = 4/3 with one degree of freedom, the scatter 6 with three: F(1, 3) = 2/3, i.e. t² of Student's
+/// t with 3 degrees, where P(|t| > √(2/3)) = 1 − (2/π)(θ + sin θ cos θ), tan θ = √(2/3)/√3.
 TEST(Straightness, BendIsJudgedByTheScatter) {
   const std::vector<double> x{0, 0, 1, 1, 2, 2};
   const std::vector<double> y{-1, 1, 0, 2, -1, 1};

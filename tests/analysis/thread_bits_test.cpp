@@ -19,7 +19,7 @@
 namespace widelimit {
 namespace {
 
-/// Everything a computation gave, number by number.
+/// All numbers of a result.
 using Numbers = std::vector<double>;
 
 void append(Numbers& numbers, const Matrix<double>& m) {
@@ -33,10 +33,10 @@ void append(Numbers& numbers, const Fit& fit) {
   }
 }
 
-/// Several tiles of every algorithm, and a last one that is not full.
+/// Several tiles of every algorithm, the last one partial.
 constexpr Index samples = 1111;
 
-/// Samples of 11 features, two targets and three classes.
+/// Samples with 11 features, two targets and three classes.
 class ThreadBits : public ::testing::Test {
  protected:
   ThreadBits() : data_(noisy_samples(samples, {1, 1, 11}, 5)), targets_(samples, 2) {
@@ -53,7 +53,7 @@ class ThreadBits : public ::testing::Test {
     }
   }
 
-  /// The same bits on one thread, two, three and seven.
+  /// Expects identical bits on one, two, three and seven threads.
   template <typename Call>
   static void expect_same_bits(const std::string& name, const Call& call) {
     const Numbers one = call(*make_engine("cpu", {.threads = 1}));

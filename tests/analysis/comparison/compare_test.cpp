@@ -16,7 +16,7 @@
 namespace widelimit {
 namespace {
 
-/// Points of a plane within or outside of a ring; a line cannot separate them, wider kernels can.
+/// Points in the plane, inside or outside a ring: not linearly separable, but separable by nonlinear kernels.
 struct Ring {
   Matrix<double> x;
   std::vector<Index> labels;
@@ -39,7 +39,7 @@ struct Ring {
   }
 };
 
-/// Classical kernels are computed on the processor only, whatever the default engine is.
+/// Classical kernels run on the CPU only, independent of the default engine.
 const Engine& processor() {
   static const auto engine = make_engine("cpu");
   return *engine;
@@ -63,7 +63,7 @@ AnyMatrix gram_of(const AnyKernel& kernel, const SampleView& x, const std::optio
   return std::move(answer.matrices.back().values);
 }
 
-/// The code of the error that ends a call; none: 0.
+/// Error code of a call; 0 if there is no error.
 template <typename Call>
 Code code_of(const Call& call) {
   try {
@@ -106,7 +106,7 @@ TEST(Compare, EachChoiceIsThatOfTuneAlone) {
   }
 }
 
-/// One fold by hand: leave-one-out on its training rows, then the machine of the best λ.
+/// One fold computed explicitly: leave-one-out on its training rows, then the machine of the best λ.
 TEST(Compare, RidgeChoosesWithinTheTrainingPart) {
   const Ring ring(50);
   const CompareOptions options = by(Machine::ridge);
@@ -134,7 +134,7 @@ TEST(Compare, RidgeChoosesWithinTheTrainingPart) {
   EXPECT_EQ(found.test, PairedTest::paired_t);
 }
 
-/// The same of a machine that chooses by folds within folds, and of a family.
+/// Same for a machine with nested folds, and for a family.
 TEST(Compare, OthersChooseByFoldsWithinFolds) {
   const Ring ring(60);
   const CompareOptions options = by(Machine::svm, {0.01, 1});
@@ -174,7 +174,7 @@ TEST(Compare, TellsWhoIsWorseAndWhoTies) {
   EXPECT_TRUE(found.kernels[2].tied());
   EXPECT_EQ(found.order().front(), found.best);
   EXPECT_EQ(found.order().back(), 0U);
-  // By hand: the samples that exactly one of two gets right, three pairs.
+  // Computed explicitly: samples that exactly one of two classifies correctly, three pairs.
   std::vector<double> p;
   for (const auto& [a, b] : {std::pair(0, 1), std::pair(0, 2), std::pair(1, 2)}) {
     std::array<Index, 2> only{0, 0};
@@ -198,7 +198,7 @@ TEST(Compare, NumbersAreComparedBySamples) {
   const Ring ring(80);
   const Comparison found =
       compare_kernels(some(), ring.view(), ring.numbers(), std::nullopt, by(Machine::ridge), processor());
-  EXPECT_FALSE(found.kernels[0].tied());  // a line does not know a radius
+  EXPECT_FALSE(found.kernels[0].tied());  // a linear kernel cannot represent a radius
   std::vector<double> p;
   for (const auto& [a, b] : {std::pair(0, 1), std::pair(0, 2), std::pair(1, 2)}) {
     std::vector<double> d;
@@ -315,7 +315,7 @@ TEST(Compare, LambdasFollowTheScaleOfAKernel) {
   const Comparison small = compare(ring, options, linear);
   for (Index i = 0; i < 80; ++i) ring.x.data()[i] *= 1000;
   const Comparison large = compare(ring, options, linear);
-  // K is 1e6 times as large, and so is every λ: the same machines.
+  // K and all λ are scaled by 1e6: the same machines.
   EXPECT_NEAR(large.kernels[0].lambda, 1e6 * small.kernels[0].lambda, 1e-6 * large.kernels[0].lambda);
   EXPECT_EQ(large.kernels[0].error, small.kernels[0].error);
 }
@@ -375,7 +375,7 @@ TEST(Compare, StopsWhereItIsAsked) {
   options.tune.machine.progress = &all;
   (void)compare(ring, options);
   EXPECT_GT(all.asked, 5);
-  for (const int last : {1, 5}) {  // how often it asks depends on the clock
+  for (const int last : {1, 5}) {  // the number of polls depends on the clock
     StopAt stop(last);
     options.tune.machine.progress = &stop;
     EXPECT_EQ(code_of([&] { return compare(ring, options); }), Code::interrupted) << last;

@@ -11,7 +11,7 @@
 namespace widelimit {
 namespace {
 
-/// Share of all sequences of n coins that are at least as one-sided.
+/// Fraction of all sequences of n coin flips that are at least as one-sided.
 double by_enumeration(Index first, Index second) {
   const Index n = first + second;
   Index as_odd = 0;
@@ -39,10 +39,10 @@ TEST(PairedTests, PairedTCountsSamplesByTheirWeights) {
   // scipy.stats.ttest_1samp(d, 0).pvalue
   EXPECT_NEAR(paired_t_p(d), 0.06498591034212063, 1e-13);
   EXPECT_NEAR(paired_t_p(d, std::vector<double>(5, 3.0)), paired_t_p(d), 1e-14);
-  // The formula by hand: n = 2, d = (0, 1), w = (1, 3): mean 3/4, se² = 2·(9/16 + 9/16)/16.
+  // Hand-computed: n = 2, d = (0, 1), w = (1, 3): mean 3/4, se² = 2·(9/16 + 9/16)/16.
   const double se = std::sqrt(2 * (9.0 / 16 + 9.0 / 16) / 16);
   const std::vector<double> two{0, 1}, weights{1, 3};
-  // Student's t with one degree of freedom is Cauchy's law.
+  // Student's t with one degree of freedom is the Cauchy distribution.
   EXPECT_NEAR(paired_t_p(two, weights), 1 - 2 / std::numbers::pi * std::atan(0.75 / se), 1e-14);
   EXPECT_NEAR(t_half_width(two, weights), std::tan(std::numbers::pi * 0.475) * se, 1e-12);
   EXPECT_THROW((void)paired_t_p(std::vector<double>{1}), Error);
