@@ -5,8 +5,7 @@
 
 namespace widelimit {
 
-/// One step of one slot: G = w_scale·Σ a dᵀ is the gradient of the losses, and the optimiser (optimiser.hpp) updates W
-/// with
+/// One step of one slot: G = w_scale·Σ a dᵀ is the gradient of the losses; the optimiser (optimiser.hpp) updates W with
 ///   g = G + pull·(W − anchor) + weight_decay·W,
 /// and likewise the bias. A step that is linear in g does not store the gradient: G is added to the velocity, or to W
 /// itself, which is read and written once, tile by tile, since a product of 128 samples is otherwise memory-bound. A
