@@ -1,7 +1,7 @@
-// Cholesky factors by tiles beside OpenBLAS's own threaded potrf: on an idle machine, by the number of threads, and
-// beside other programs that this one starts. Wanted: at least 85 % of OpenBLAS when idle; beside one or two busy
-// programs never more than 1.3 times one thread under the same load, worst of ten; 10 times one thread on 16
-// processors.
+// Tiled Cholesky factorization compared with OpenBLAS's multithreaded potrf: on an idle machine for several thread
+// counts, and under load from programs that this one starts. Targets: at least 85 % of OpenBLAS when idle; beside one
+// or two busy programs at most 1.3 times the time of one thread under the same load, worst of ten; a speed-up of 10 on
+// 16 CPU cores.
 
 #include "bench/measure.hpp"
 #include "bench/openblas.hpp"
@@ -21,7 +21,7 @@
 namespace widelimit::bench {
 namespace {
 
-/// Processes that do nothing but use a processor, while it lives.
+/// Processes that keep CPU cores busy for the lifetime of the object.
 class BusyPrograms {
  public:
   explicit BusyPrograms(int count) {
@@ -48,7 +48,7 @@ class BusyPrograms {
   std::vector<pid_t> children_;
 };
 
-/// I + XXᵀ/d.
+/// Returns I + XXᵀ/d.
 Matrix<double> positive_definite(Index n) {
   const Matrix<double> x = normal_inputs(n, 64);
   Matrix<double> a(n, n);
@@ -57,7 +57,7 @@ Matrix<double> positive_definite(Index n) {
   return a;
 }
 
-/// Seconds of a factor of a copy of `a`.
+/// Returns the seconds to factor a copy of `a`.
 template <typename Factor>
 double seconds(const Matrix<double>& a, Matrix<double>& copy, const Factor& factor) {
   std::copy_n(a.data(), a.rows() * a.cols(), copy.data());
@@ -82,8 +82,7 @@ void run(Index n, int repeats) {
   (void)ours(a, copy, processors);
   (void)theirs(a, copy, processors);
 
-  fmt::print("Cholesky factor, n = {}, float64, {} processors; medians of {} rounds, seconds\n", n, processors,
-             repeats);
+  fmt::print("Cholesky factor, n = {}, float64, {} CPU cores; medians of {} rounds, seconds\n", n, processors, repeats);
   fmt::print("{:>8} {:>10} {:>9} {:>10} {:>8}\n", "threads", "widelimit", "speed-up", "OpenBLAS", "share");
   double alone = 0;
   for (int threads = 1; threads <= processors; threads *= 2) {
@@ -117,7 +116,7 @@ void run(Index n, int repeats) {
 int main(int argc, char** argv) {
   widelimit::Index rows = 4000;
   int repeats = 5;
-  CLI::App app("Cholesky factors by tiles, idle and beside busy programs");
+  CLI::App app("Tiled Cholesky factorization, idle and beside busy programs");
   app.add_option("--rows", rows);
   app.add_option("--repeats", repeats);
   CLI11_PARSE(app, argc, argv);

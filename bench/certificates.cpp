@@ -1,6 +1,6 @@
-// Certified radii of ridge on MNIST 0 and 1 with the tangent kernel of EQ's network, all test points against
-// all training points (--rows 12665 --tests 2115), beside the published algorithm in NumPy, on two processors; and how
-// much larger convex radii are.
+// Certified radii of ridge regression on MNIST 0 and 1 with the tangent kernel of EQ's network, all test points against
+// all training points (--rows 12665 --tests 2115), compared with the published algorithm in NumPy on two CPU cores; and
+// the ratio of convex radii to them.
 
 #include "bench/measure.hpp"
 #include "bench/program.hpp"
@@ -21,7 +21,7 @@ using experiment::MnistTask;
 constexpr const char* network = "eq2";
 constexpr double target = 20;
 constexpr double convex_target = 10;
-/// Test points whose convex radii are compared: enough for a mean.
+/// Number of test points for the comparison of convex radii, sufficient for a mean.
 constexpr Index convex_tests = 20;
 
 CertifyOptions options_of(CertificateMethod method) {
@@ -56,7 +56,7 @@ void write_problem(const Scratch& scratch, const Model& model, const MnistTask& 
   write_raw(scratch / "signs", signs);
 }
 
-/// Largest relative difference of radii that both searched to their tolerance.
+/// Largest relative difference of radii; both searches end within their tolerance.
 double radius_difference(const std::vector<double>& ours, const Matrix<double>& theirs) {
   double largest = 0;
   for (std::size_t i = 0; i < ours.size(); ++i) {
@@ -67,7 +67,7 @@ double radius_difference(const std::vector<double>& ours, const Matrix<double>& 
   return largest;
 }
 
-/// Radii of EQ's theorem by both, then the time of each; false where they differ.
+/// Compares the radii of EQ's theorem, then times both; returns false if the radii differ.
 bool beside_the_peer(const Benchmark& benchmark, const MnistTask& task, const Model& model, Index tests) {
   const Settings& settings = benchmark.settings;
   const Scratch& scratch = benchmark.scratch;
@@ -90,9 +90,9 @@ bool beside_the_peer(const Benchmark& benchmark, const MnistTask& task, const Mo
   if (peer.present()) {
     peer.ask(fmt::format("compute {} {}", tests, (scratch / "radii").string()));
     difference = radius_difference(paper.radius, read_raw<double>(scratch / "radii", tests, 1));
-    // Each is within its tolerance below the radius that the theorem proves.
+    // Each search ends at most its tolerance below the radius that the theorem proves.
     if (!(difference <= 2 * CertifyOptions{}.tolerance)) {
-      fmt::print("ANSWERS DIFFER: radii of the theorem by {:.1e} of themselves; not timed\n", difference);
+      fmt::print("ANSWERS DIFFER: relative difference of the theorem's radii {:.1e}; not timed\n", difference);
       return false;
     }
     clocks.emplace_back([&] { return std::stod(peer.ask(fmt::format("time {}", tests))); });
@@ -109,8 +109,8 @@ bool beside_the_peer(const Benchmark& benchmark, const MnistTask& task, const Mo
   return true;
 }
 
-/// A method beside convex: means of the radii on the same balls, and what a point of convex costs. In all of space for
-/// the published theorem, which knows no box, else in the box of pixel values.
+/// Compares a method with `convex`: mean radii for the same balls, and seconds per point of `convex`. The published
+/// theorem has no box constraint and is compared in all of space, the others in the box of pixel values.
 void beside_convex(const Engine& engine, const MnistTask& task, const Model& model, CertificateMethod other,
                    Index tests) {
   std::vector<double> means;
@@ -123,7 +123,7 @@ void beside_convex(const Engine& engine, const MnistTask& task, const Model& mod
     seconds = found.seconds / static_cast<double>(tests);
   }
   const double ratio = means[1] / means[0];
-  const bool published = other == CertificateMethod::paper;  // the target is a multiple of these radii
+  const bool published = other == CertificateMethod::paper;  // the target is a ratio to these radii
   fmt::print("{:>8g} {:>14} {:>12.5g} {:>12.5g} {:>8.1f}x {:>14} {:>16.3f}\n", model.lambda,
              published ? "paper" : "interval, box", means[0], means[1], ratio,
              published ? verdict_at_least(ratio, convex_target) : "-", seconds);

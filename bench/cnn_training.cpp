@@ -1,5 +1,5 @@
-// A step of training a convolutional ReLU network on images of 32 x 32 x 3 in float32: its convolutions beside the
-// matrix product of the same machine, and the whole step beside PyTorch with the same weights.
+// A training step of a convolutional ReLU network on images of 32 x 32 x 3 in float32: its convolutions compared with
+// sgemm on the same machine, and the whole step compared with PyTorch for the same weights.
 
 #include "bench/measure.hpp"
 #include "bench/program.hpp"
@@ -20,7 +20,7 @@ constexpr double rate = 1e-4;
 constexpr Index compared_steps = 5;
 const Shape image{32, 32, 3};
 
-/// Four convolutions of 3 x 3, the last two of half the side and twice the channels.
+/// Four 3 x 3 convolutions; the last two have half the side length and twice the channels.
 Network cnn() {
   return Network::parse(
       "conv(b_std=1) relu conv(b_std=1) relu avg_pool conv(b_std=1) relu conv(b_std=1) relu avg_pool "
@@ -48,7 +48,7 @@ Matrix<double> targets_of(Index samples) {
   return y;
 }
 
-/// Seconds of each of so many steps, smallest first, by their starts as the observer sees them.
+/// Returns the seconds of each step in ascending order, measured between calls of the observer at the start of steps.
 std::vector<double> step_seconds(const TrainData& data, Index width, int steps, const Engine& engine) {
   std::vector<std::chrono::steady_clock::time_point> begins;
   TrainOptions options = step_options(width);
@@ -64,14 +64,14 @@ std::vector<double> step_seconds(const TrainData& data, Index width, int steps, 
   return seconds;
 }
 
-/// One of the convolutions by itself: forward, back, and into the weights.
+/// Rates of a single convolution: forward, backward, and weight gradient.
 struct Alone {
   double forward = 0;
   double back = 0;
   double weights = 0;
 };
 
-/// Operations a second of each, of a convolution of `width` to `width` channels.
+/// Returns the operations per second of a convolution of `width` to `width` channels.
 Alone convolution_rates(Index samples, Index width, int repeats, const Engine& engine) {
   const Shape shape{image.height, image.width, width};
   const WeightSlot slot{.fan_in = 9 * width, .fan_out = width};
@@ -111,7 +111,7 @@ void print_convolutions(const Benchmark& benchmark) {
   line("into weights", alone.weights);
 }
 
-/// Files of the weights at the start, for the peer.
+/// Writes the initial weights to files for the peer.
 std::vector<std::string> write_start(const Scratch& scratch, const TrainedNetwork& trained) {
   std::vector<std::string> files;
   const auto& start = std::get<Parameters<float>>(trained.start);
@@ -126,7 +126,7 @@ std::vector<std::string> write_start(const Scratch& scratch, const TrainedNetwor
   return files;
 }
 
-/// Largest difference of two outputs relative to the largest of them.
+/// Largest difference of two outputs relative to the largest entry.
 double difference(const Matrix<float>& theirs, const Matrix<double>& ours) {
   double apart = 0;
   double largest = 0;
@@ -175,7 +175,7 @@ bool run_all(const Benchmark& benchmark) {
   peer.ask(fmt::format("compute first {} {}", compared_steps, file.string()));
   const double error =
       difference(read_raw<float>(file, settings.rows, classes), predict_outputs(trained, data.x, benchmark.engine));
-  if (!(error <= 100 * tolerance<float>)) {  // some steps of a deep network
+  if (!(error <= 100 * tolerance<float>)) {  // error accumulated over several steps of a deep network
     fmt::print("ANSWERS DIFFER by {:.1e}; not timed\n", error);
     return false;
   }

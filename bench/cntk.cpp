@@ -1,6 +1,6 @@
-// Targets 3 and 4: the NTK of 20 convolutions with ReLU on 32×32×3 images, global pooling and flatten, in float32 on
-// two processors beside neural-tangents; then Myrtle networks, one thread beside two, and the fraction of the floor
-// that the vector instructions of a layer set.
+// Targets 3 and 4: the NTK of 20 convolutions with ReLU on 32×32×3 images, with global pooling and flatten, in float32
+// on two CPU cores, compared with neural-tangents; then Myrtle networks, scaling from one thread to two, and the
+// fraction of the lower bound given by the vector instructions of a layer.
 
 #include "bench/measure.hpp"
 #include "bench/program.hpp"
@@ -18,8 +18,8 @@ namespace widelimit::bench {
 namespace {
 
 constexpr int depth = 20;
-/// Vector additions, multiplications and the root that an element of a plane costs in a layer, with its window sums:
-/// what the fused loop of plane_rectifier.cpp cannot do without.
+/// Vector additions, multiplications and square root per plane element and layer, including window sums: the minimum
+/// for the fused loop of plane_rectifier.cpp.
 constexpr double operations = 31;
 
 struct Readout {
@@ -37,7 +37,7 @@ struct Images {
   }
 };
 
-/// Largest relative difference; a NaN is the worst.
+/// Largest relative difference; NaN propagates as the worst value.
 double relative_difference(const Matrix<float>& ours, const Matrix<float>& theirs) {
   double worst = 0;
   for (Index i = 0; i < theirs.rows(); ++i) {
@@ -59,8 +59,8 @@ Peer start_peer(const Benchmark& benchmark, const Images& images, const std::str
               benchmark.scratch / ("log_" + precision));
 }
 
-/// Ours in float32 against the peer in float64, two images by two: in float32 the peer's own mean over a million
-/// position pairs is off by 5e-4.
+/// Compares ours in float32 with the peer in float64, for two images against two: in float32, the peer's own mean over
+/// a million position pairs has an error of 5e-4.
 template <typename Rectangle>
 double error_of(const Benchmark& benchmark, const Images& images, const Readout& readout, const Rectangle& rectangle) {
   Peer exact = start_peer(benchmark, images, "f64");
@@ -121,7 +121,7 @@ bool compare_and_time(const Benchmark& benchmark, const Images& images, const Re
   return true;
 }
 
-/// Pairs per second of a network, `count` images against as many others.
+/// Pairs per second of a network for `count` images against `count` others.
 double pairs_per_second(const Benchmark& benchmark, const Images& images, const std::string& network, Index count,
                         Precision precision, const Engine& engine) {
   const GramOptions options{.kind = Kind::ntk, .precision = precision};
@@ -157,9 +157,9 @@ void report_rates(const Benchmark& benchmark, const Images& images) {
     const double layers = positions * positions * depth / 16;  // vectors of 16 pairs
     const double peak = multiply_adds_per_second();
     fmt::print(
-        "{:>28} {:.2f} ns for 16 pairs' element and layer on one thread; at the {:.2f} vector operations a ns of "
+        "{:>28} {:.2f} ns per element and layer of 16 pairs on one thread; at the {:.2f} vector operations per ns of "
         "sgemm, the "
-        "{:.0f} it needs take {:.2f} ns: {:.0f} % of the floor\n",
+        "{:.0f} required operations take {:.2f} ns: {:.0f} % of this lower bound\n",
         "", 1e9 / (pool * layers), 1e-9 * peak, operations, 1e9 * operations / peak,
         100 * operations / peak * pool * layers);
   }

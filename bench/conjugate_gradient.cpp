@@ -1,5 +1,6 @@
-// Ridge on MNIST by conjugate gradients, the Gram matrix computed tile by tile for each product and never held: ten
-// classes one-hot, fc:1, on two processors. Iterations, seconds, residual, accuracy, memory; a product beside sgemm.
+// Ridge regression on MNIST by conjugate gradients; the Gram matrix is computed tile by tile for each product and never
+// stored: ten classes one-hot, fc:1, on two CPU cores. Prints iterations, seconds, residual, accuracy and memory, and
+// compares a product with sgemm.
 
 #include "bench/measure.hpp"
 #include "widelimit/base/error.hpp"
@@ -24,7 +25,7 @@ namespace {
 
 constexpr int threads = 2;
 constexpr Index classes = 10;
-constexpr Index most_beside_sgemm = 6000;  ///< its matrix is held
+constexpr Index most_beside_sgemm = 6000;  ///< its matrix is stored
 
 struct Asked {
   Index samples = 10'000;
@@ -34,7 +35,7 @@ struct Asked {
   std::optional<Index> rank;
 };
 
-/// Values in [0, 1], the first `limit` in their order.
+/// Returns the first `limit` samples in file order, with values in [0, 1].
 Dataset digits(const char* spec, Index limit) {
   Dataset data = load_data(spec);
   const Index count = std::min(limit, data.count());
@@ -53,7 +54,7 @@ Index correct(const Matrix<double>& decisions, const Dataset& data) {
   return right;
 }
 
-/// Samples whose two largest outputs are nearer to each other than twice `error`: those whose class an error so large
+/// Counts the samples whose two largest outputs differ by less than 2·`error`, i.e. whose class an error of this size
 /// could change.
 Index undecided(const Matrix<double>& decisions, double error) {
   Index count = 0;
@@ -65,7 +66,7 @@ Index undecided(const Matrix<double>& decisions, double error) {
   return count;
 }
 
-/// Seconds a pair of one product with ten columns, and of ssyrk on the same samples.
+/// Prints the seconds per pair of one product with ten columns, and of ssyrk on the same samples.
 void print_product(const Network& network, const Dataset& train, const Engine& engine) {
   const auto& all = std::get<Matrix<float>>(train.values);
   const Index n = std::min(train.count(), most_beside_sgemm);
@@ -136,17 +137,17 @@ int start(int argc, char** argv) {
   Asked asked;
   CLI::App app("ridge on MNIST by conjugate gradients, without the Gram matrix");
   app.add_option("n", asked.samples, "training samples")->check(CLI::Range(20, 60'000))->capture_default_str();
-  app.add_option("--memory", asked.memory, "besides the samples")->capture_default_str();
+  app.add_option("--memory", asked.memory, "memory limit, without the samples")->capture_default_str();
   app.add_option("--lambda", asked.lambda)->capture_default_str();
   app.add_option("--tolerance", asked.tolerance, "relative residual")->capture_default_str();
-  app.add_option("--rank", asked.rank, "of the preconditioner; else by cost and memory");
+  app.add_option("--rank", asked.rank, "rank of the preconditioner; default: chosen by cost and memory");
   CLI11_PARSE(app, argc, argv);
   try {
     std::setvbuf(stdout, nullptr, _IOLBF, 0);
     run(asked);
     return 0;
   } catch (const Error& error) {
-    // Without the data there is nothing to measure, and nothing wrong.
+    // Missing data is not an error: there is nothing to measure.
     const bool absent = error.code() == Code::input;
     fmt::print(absent ? stdout : stderr, "{}{}\n", absent ? "skipped: " : "", error.what());
     return absent ? 0 : 1;

@@ -1,5 +1,6 @@
-// Work on an NVIDIA device: the NTK of fully-connected ReLU networks beside the product of the inputs alone (cuBLAS),
-// ridge from samples to coefficients beside the Cholesky factorisation alone (cuSOLVER), and more in cuda_*.cpp.
+// Benchmarks on an NVIDIA device: the NTK of fully-connected ReLU networks compared with the product of the inputs
+// alone (cuBLAS), ridge from samples to coefficients compared with the Cholesky factorization alone, and others in
+// cuda_*.cpp.
 
 #include "bench/cuda_certificates.hpp"
 #include "bench/cuda_finite.hpp"
@@ -39,7 +40,7 @@ struct Asked {
   int repeats = 5;
 };
 
-constexpr Index compared = 300;  ///< samples whose kernel is compared with the processor's
+constexpr Index compared = 300;  ///< samples whose kernel is compared with the CPU's
 
 Network network_of(int depth) { return Network::parse(fmt::format("fc:{}(w_std={})", depth, std::sqrt(2.0))); }
 
@@ -48,7 +49,7 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-/// The Gram of all samples on the device; its leading entries beside those of the processor in float64.
+/// Times the Gram matrix of all samples on the device; compares its leading block with the CPU in float64.
 template <typename T>
 bool dense(const Asked& asked, const Matrix<double>& inputs, const Engine& engine) {
   const Matrix<T> x = converted<T>(inputs);
@@ -105,8 +106,8 @@ double timed(const Work& work) {
   });
 }
 
-/// Samples to coefficients in float64, ten outputs. CUDA loads its code with the first call of each routine, so a small
-/// problem goes first.
+/// Times ridge from samples to coefficients in float64 with ten outputs. CUDA loads each routine with its first call,
+/// so a small problem runs first.
 bool ridge(const Asked& asked, const Matrix<double>& inputs, const Engine& engine) {
   constexpr Index outputs = 10;
   const SampleView samples(inputs.view(), Shape{1, 1, asked.cols});
@@ -167,14 +168,14 @@ int start(int argc, char** argv) {
       ->check(
           CLI::IsMember({"dense", "planes", "graphs", "ridge", "cg", "svm", "certificates", "train", "ntk", "host"}))
       ->capture_default_str();
-  app.add_option("--network", asked.network, "of planes, one of those that it lists; of certificates, any");
+  app.add_option("--network", asked.network, "planes: one of the listed networks; certificates: any network");
   app.add_option("--backend", asked.backend)->capture_default_str();
   app.add_option("--rows", asked.given_rows, "20,000; train: 128, ntk: 2,048")->check(CLI::Range(2, 200'000));
   app.add_option("--cols", asked.cols)->check(CLI::Range(1, 100'000))->capture_default_str();
-  app.add_option("--width", asked.width, "train: 10,000, ntk: 2,048; certificates: of trained networks, alone")
+  app.add_option("--width", asked.width, "train: 10,000, ntk: 2,048; certificates: only trained networks of this width")
       ->check(CLI::Range(1, 1'000'000));
-  app.add_option("--python", asked.python, "ntk: a Python with PyTorch, for the peer");
-  app.add_option("--peers", asked.peers, "ntk: the folder of its script")->capture_default_str();
+  app.add_option("--python", asked.python, "ntk: Python interpreter with PyTorch, for the peer");
+  app.add_option("--peers", asked.peers, "ntk: folder of the peer's script")->capture_default_str();
   app.add_option("--repeats", asked.repeats)->check(CLI::Range(1, 1000))->capture_default_str();
   CLI11_PARSE(app, argc, argv);
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
@@ -207,7 +208,7 @@ int start(int argc, char** argv) {
     const bool twice = dense<double>(asked, inputs, *engine);
     return single && twice ? 0 : 1;
   } catch (const Error& error) {
-    // Without a device there is nothing to measure, and nothing wrong.
+    // A missing device is not an error: there is nothing to measure.
     const bool absent = error.code() == Code::usage;
     fmt::print(absent ? stdout : stderr, "{}{}\n", absent ? "skipped: " : "", error.what());
     return absent ? 0 : 1;

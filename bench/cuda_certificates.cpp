@@ -1,6 +1,6 @@
-// Certificates on an NVIDIA device beside those of the processor, with the tangent kernels of EQ's network, of one with
-// biases and of one with frozen layers, and of EQ's network itself at finite width. Radii are compared first; a method
-// whose radii differ is not timed.
+// Certificates on an NVIDIA device compared with those of the CPU, with the tangent kernels of EQ's network, of one
+// with biases and of one with frozen layers, and for EQ's network itself at finite width. Radii are compared first; a
+// method whose radii differ is not timed.
 
 #include "bench/cuda_certificates.hpp"
 
@@ -25,10 +25,10 @@
 namespace widelimit::bench {
 namespace {
 
-/// The others are enclosed layer by layer.
+/// All but the first are enclosed layer by layer.
 constexpr std::string_view networks[] = {"eq2", "fc:2(b_std=0.1)", "fc:2(frozen=2)"};
 
-/// Two classes of pictures: strokes of their own in [0, 1], and noise.
+/// Two classes of synthetic images: class-specific strokes in [0, 1], plus noise.
 Dataset drawn(Index count, std::uint64_t seed) {
   const Shape shape{28, 28, 1};
   Matrix<double> x(count, shape.size());
@@ -39,7 +39,7 @@ Dataset drawn(Index count, std::uint64_t seed) {
     data.labels.push_back(label);
     for (Index j = 0; j < shape.size(); ++j) {
       const auto place = static_cast<std::uint64_t>(j);
-      // A border that is 0 in every picture, a part that both classes have, and one that tells them apart.
+      // A border that is 0 in every image, strokes common to both classes, and strokes that distinguish them.
       const bool border = j % 28 < 3 || j % 28 > 24 || j / 28 < 3 || j / 28 > 24;
       const double ink = strokes.uniform(place) < 0.2 ? 1 : 0, own = strokes.uniform(10'000 + place) < 0.5 ? 1 : 0;
       const double mean = 0.5 * ink + (own == static_cast<double>(label) ? 0.15 : 0);
@@ -84,7 +84,7 @@ struct Case {
   bool boxed = false;
   Norm norm = Norm::linf;
   bool attacked = false;
-  bool costly = false;  ///< on few points, as all with other networks
+  bool costly = false;  ///< run on few points, as are all methods with other networks
 };
 
 constexpr Case cases[] = {
@@ -98,7 +98,7 @@ constexpr Case cases[] = {
     {"convex, l2", CertificateMethod::convex, false, Norm::l2, false, true},
 };
 
-/// Of radii, relative to the larger of two.
+/// Largest difference of radii, relative to the larger of each two.
 double largest_difference(const Certificates& here, const Certificates& there) {
   double difference = 0;
   for (std::size_t k = 0; k < here.radius.size(); ++k) {
@@ -108,7 +108,7 @@ double largest_difference(const Certificates& here, const Certificates& there) {
   return difference;
 }
 
-/// False where radii differ.
+/// Returns false if radii differ.
 bool compare(std::string_view network, const Digits& data, const Engine& engine, const Engine& processor,
              const CertificateSizes& sizes) {
   const Model model = fitted(network, data, engine);
@@ -131,14 +131,14 @@ bool compare(std::string_view network, const Digits& data, const Engine& engine,
     };
     const Certificates there = certified(processor);
     const double difference = largest_difference(certified(engine), there);
-    // A place of the grid; of convex, whose squares the processor sums in float32, a few.
+    // One step of the radius grid; a few for `convex`, whose squares the CPU sums in float32.
     const double allowed = (one.method == CertificateMethod::convex ? 8 : 1.001) * options.tolerance;
     if (!(difference <= allowed)) {
-      fmt::print("{:>18} ANSWERS DIFFER by {:.1e} of themselves; not timed\n", one.name, difference);
+      fmt::print("{:>18} ANSWERS DIFFER by a relative {:.1e}; not timed\n", one.name, difference);
       agree = false;
       continue;
     }
-    double blocks = 0;  // the rest copies and measures the support
+    double blocks = 0;  // the rest of the time is spent copying and measuring the support
     const auto device = [&] {
       return seconds_of([&] {
         Certificates found = certified(engine);
@@ -182,7 +182,7 @@ constexpr NetworkCase network_cases[] = {{"linf"},
                                          {"f - f0", true},
                                          {"linf, attack", false, false, Norm::linf, true}};
 
-/// EQ's network after a hundred steps, by intervals. False where radii differ.
+/// Certifies EQ's network after a hundred steps, by intervals. Returns false if radii differ.
 bool compare_networks(Index width, const Digits& data, const Engine& engine, const Engine& processor,
                       const CertificateSizes& sizes) {
   const Index tests = std::min(sizes.tests, data.test.count());
@@ -204,7 +204,7 @@ bool compare_networks(Index width, const Digits& data, const Engine& engine, con
     const Certificates there = certified(processor);
     const double difference = largest_difference(certified(engine), there);
     if (!(difference <= 1.001 * options.tolerance)) {
-      fmt::print("{:>18} ANSWERS DIFFER by {:.1e} of themselves; not timed\n", one.name, difference);
+      fmt::print("{:>18} ANSWERS DIFFER by a relative {:.1e}; not timed\n", one.name, difference);
       agree = false;
       continue;
     }

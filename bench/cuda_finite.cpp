@@ -47,7 +47,7 @@ struct TrainSet {
   Matrix<double> y;
 };
 
-/// Seconds of a step, from observer to observer.
+/// Returns the median seconds per step, measured between calls of the observer.
 double step_seconds(const TrainSet& set, TrainOptions options, const Engine& engine) {
   std::vector<std::chrono::steady_clock::time_point> begins;
   options.observer = [&](const TrainStep&) { begins.push_back(std::chrono::steady_clock::now()); };
@@ -59,7 +59,7 @@ double step_seconds(const TrainSet& set, TrainOptions options, const Engine& eng
   return median(seconds);
 }
 
-/// A matrix of zeros in the memory of an engine.
+/// A zero matrix in the memory of an engine.
 class Zeros {
  public:
   Zeros(const std::shared_ptr<LayerPasses<float>>& layers, Index rows, Index cols)
@@ -73,7 +73,7 @@ class Zeros {
   MatrixView<float> view_;
 };
 
-/// Seconds of the products of one step alone.
+/// Returns the seconds of the matrix products of one step.
 double product_seconds(const std::shared_ptr<LayerPasses<float>>& layers, const FiniteSizes& sizes) {
   const Index n = sizes.rows;
   const Index m = sizes.width;
@@ -182,7 +182,7 @@ bool kernels_of(const Engine& engine, const FiniteSizes& sizes, const std::strin
                ratio, verdict_at_least(ratio, 100), error);
   }
   const bool agree = beside <= 10 * tolerance<T> && error <= 10 * tolerance<T>;
-  fmt::print("difference from the processor {:.1e}{}\n", beside, agree ? "" : " ANSWERS DIFFER");
+  fmt::print("difference from the CPU {:.1e}{}\n", beside, agree ? "" : " ANSWERS DIFFER");
   return agree;
 }
 
@@ -204,7 +204,7 @@ bool training_steps(const Engine& engine, const FiniteSizes& sizes) {
   const double operations = 2 * (2 * n * static_cast<double>(sizes.cols) * m + 3 * n * m * m + 3 * n * m);
   const bool agree = error <= 1e-4;
   fmt::print(
-      "training, {} hidden layers of {}, n = {}, d = {}, f32; loss after 5 steps of width {} beside the processor's: "
+      "training, {} hidden layers of {}, n = {}, d = {}, f32; loss difference from the CPU after 5 steps of width {}: "
       "{:.1e}{}\n",
       train_depth, sizes.width, sizes.rows, sizes.cols, narrow, error, agree ? "" : " ANSWERS DIFFER");
   for (const Regulariser regulariser : {Regulariser::none, Regulariser::init}) {

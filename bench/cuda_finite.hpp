@@ -13,12 +13,12 @@ struct FiniteSizes {
   int repeats = 5;
 };
 
-/// A step of training of two hidden layers in float32 beside the products in it, by cuBLAS. False where losses differ
-/// from those of the processor.
+/// A training step of two hidden layers in float32, compared with its cuBLAS products alone. Returns false if losses
+/// differ from those of the CPU.
 [[nodiscard]] bool training_steps(const Engine& engine, const FiniteSizes& sizes);
 
-/// The empirical NTK of three hidden layers beside Jacobians of torch.func on the same device: `python` runs the script
-/// of the folder `peers`; without it, beside the processor alone. False where answers differ.
+/// The empirical NTK of three hidden layers, compared with Jacobians of torch.func on the same device: `python` runs
+/// the script in the folder `peers`; if empty, only the CPU is compared. Returns false if results differ.
 [[nodiscard]] bool empirical_kernels(const Engine& engine, const FiniteSizes& sizes, const std::string& python,
                                      const std::string& peers);
 

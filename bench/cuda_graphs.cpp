@@ -1,5 +1,5 @@
-// The graph NTK of Du et al. on an NVIDIA device, beside the cpu engine on all processors of the same machine: NCI1
-// where its file is there, else random graphs of about its size. Answers are compared first.
+// The graph NTK of Du et al. on an NVIDIA device, compared with the cpu engine on all cores of the same machine: NCI1
+// if its file exists, else random graphs of similar size. Results are compared first.
 
 #include "bench/cuda_graphs.hpp"
 
@@ -21,7 +21,7 @@
 namespace widelimit::bench {
 namespace {
 
-/// Molecules, roughly: 15 to 45 nodes of a few kinds, trees with some rings.
+/// Random molecule-like graphs: 15 to 45 nodes of a few kinds, trees with some rings.
 Graphs molecules(Index count) {
   const Random random(5, 0);
   std::uint64_t at = 0;
@@ -52,7 +52,7 @@ double worst(const Matrix<double>& ours, const Matrix<double>& theirs) {
   return result;
 }
 
-/// Seconds to load and to fill all pairs once, the shortest of some.
+/// Seconds to load the samples and to fill all pairs once, the minimum over several runs.
 struct Seconds {
   double load = 0;
   double fill = 0;

@@ -14,7 +14,7 @@ namespace widelimit::bench {
 
 namespace {
 
-/// Device memory with which all samples fit, but not the matrix beside them.
+/// Returns a device memory limit that all samples fit into, but not the matrix in addition.
 std::size_t tile_room(const Network& network, const SampleView& x, const Engine& engine, Precision precision) {
   const Recipe recipe = lower(network, x.shape, RecipeOutputs::ntk);
   const Kernels& kernels = engine.kernels();
@@ -38,7 +38,7 @@ bool host_gram(const Matrix<double>& inputs, int repeats, const Engine& engine) 
   const auto best = [&](Gram& found) {
     double least = std::numeric_limits<double>::infinity();
     for (int k = 0; k < repeats; ++k) {
-      found = {};  // of memory for one of them
+      found = {};  // only one of the results fits into memory
       least = std::min(least, seconds_of([&] { return (found = gram(network, x, {}, engine)).seconds; }));
     }
     return least;

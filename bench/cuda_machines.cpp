@@ -1,4 +1,4 @@
-// Machines on an NVIDIA device whose solver works on the host or block by block.
+// Machines on an NVIDIA device whose solver runs on the host or block by block.
 
 #include "bench/cuda_machines.hpp"
 
@@ -30,7 +30,7 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-/// K·v of the first `rows` samples, never stored; seconds of each product, the first left out.
+/// K·v for the first `rows` samples, with K never stored; seconds of each product except the first.
 struct Product {
   Matrix<double> out;
   std::vector<double> seconds;
@@ -70,7 +70,7 @@ struct LabelledDigits {
 
 constexpr Index classes = 10;
 
-/// The first training digits of MNIST, values in [0, 1].
+/// Returns the first training digits of MNIST, with values in [0, 1].
 std::optional<LabelledDigits> digits(Index rows) {
   try {
     const Dataset data = load_data("mnist:train");
@@ -107,7 +107,7 @@ struct Path {
   }
 };
 
-/// Answers of both engines agree where both gaps are within the tolerance and so are the objectives.
+/// Whether both engines agree: both gaps are within the tolerance, and so is the difference of the objectives.
 bool agree(const Path& ours, const Path& theirs) {
   bool all = true;
   for (std::size_t l = 0; l < ours.fits.size(); ++l) {
@@ -121,12 +121,12 @@ bool agree(const Path& ours, const Path& theirs) {
 
 bool compare_paths(const Engine& engine, const Engine& cpu, const LabelledDigits& data, std::vector<double> costs,
                    Precision precision) {
-  (void)Path(engine, data, {1e-2}, precision);  // CUDA and cuBLAS load their code with the first call of a size
+  (void)Path(engine, data, {1e-2}, precision);  // warm-up: CUDA and cuBLAS load code on the first call of a size
   const Path ours(engine, data, costs, precision);
   const Path theirs(cpu, data, costs, precision);
   const bool right = agree(ours, theirs);
   fmt::print(
-      "SVM, MNIST {}, one against one, {} values of C, {}: {:.3f} s (kernel {:.3f} s); cpu engine on {} processors "
+      "SVM, MNIST {}, one against one, {} values of C, {}: {:.3f} s (kernel {:.3f} s); cpu engine on {} CPU cores "
       "{:.3f} s (kernel {:.3f} s); ratio {:.2f}{}\n",
       data.x.rows(), costs.size(), to_string(precision), ours.whole, ours.kernel, cpu.threads(), theirs.whole,
       theirs.kernel, theirs.whole / ours.whole, right ? "" : " ANSWERS DIFFER");
@@ -154,8 +154,8 @@ bool stored_nowhere(const Engine& engine, Index rows, Index cols, int repeats) {
     const double pairs = static_cast<double>(rows) / static_cast<double>(few);
     const double scaled = median(theirs.seconds) * pairs * pairs;
     fmt::print(
-        "product with {} columns, n = {}, nothing stored, {}: {:.1f} ms; cpu engine on 2 processors {:.2f} s, by the "
-        "pairs of n = {}; ratio {:.0f}, {}; error {:.1e}\n",
+        "product with {} columns, n = {}, K not stored, {}: {:.1f} ms; cpu engine on 2 CPU cores {:.2f} s, "
+        "extrapolated from n = {}; ratio {:.0f}, {}; error {:.1e}\n",
         columns, rows, to_string(precision), 1e3 * median(ours.seconds), scaled, few, scaled / median(ours.seconds),
         verdict_at_least(scaled / median(ours.seconds), target), error);
   }

@@ -1,6 +1,6 @@
-// Kernels of convolutional networks on an NVIDIA device. Answers are compared with the processor's in float64 first; a
-// network whose answers differ is not timed. Prints microseconds per pair, the ratio to neural-tangents 0.6.5 on an
-// H200 (measured once, float32), and elements of planes times layers per second.
+// Kernels of convolutional networks on an NVIDIA device. Results are first compared with the CPU in float64; a network
+// whose results differ is not timed. Prints microseconds per pair, the ratio to neural-tangents 0.6.5 on an H200
+// (measured once, float32), and plane elements times layers per second.
 
 #include "bench/cuda_planes.hpp"
 
@@ -21,11 +21,11 @@ struct Workload {
   const char* network;
   Shape shape;
   Precision precision;
-  double peer;    ///< µs per pair of neural-tangents, 0 where unknown
-  double wanted;  ///< ratio, rectangular
-  double floor;  ///< µs per pair of an H200 whose every issue slot does an operation that the formulas need; 0: unknown
-  double elements;  ///< of planes, times layers; 0 where they are not counted
-  Index images;     ///< on each side
+  double peer;      ///< µs per pair of neural-tangents, 0 if unknown
+  double wanted;    ///< target ratio, rectangular
+  double floor;     ///< lower bound in µs per pair on an H200: necessary operations in every issue slot; 0: unknown
+  double elements;  ///< plane elements times layers; 0 if not counted
+  Index images;     ///< images per side
 };
 
 constexpr double full = 32.0 * 32 * 32 * 32;
@@ -48,7 +48,7 @@ const Workload workloads[] = {
     {"cntk:3(readout=pool)", {48, 40, 3}, Precision::f32, 0, 0, 0, 3 * 3686400.0, 4},
     {"cntk:20(readout=flatten)", {64, 64, 3}, Precision::f32, 0, 0, 0, 20 * 4096.0, 64},
     {"myrtle5", {32, 32, 3}, Precision::f64, 0, 0, 0, 0, 8},
-    // All pairs of places: what planes do not have.
+    // All pairs of places, which planes do not support.
     {"conv erf conv erf conv erf conv erf conv erf global_avg_pool dense", {32, 32, 3}, Precision::f64, 0, 0, 0, 0, 8},
     {"conv erf conv erf conv erf conv erf conv erf flatten dense", {32, 32, 3}, Precision::f64, 0, 0, 0, 0, 256},
     {"conv relu avg_pool conv relu avg_pool attention conv relu flatten dense",
@@ -61,7 +61,7 @@ const Workload workloads[] = {
      8},
 };
 
-/// Smooth images with noise: neighbours are alike, as in photographs.
+/// Smooth images with noise: neighbouring pixels are correlated, as in photographs.
 Matrix<float> images(Index count, const Shape& shape, std::uint64_t seed) {
   Matrix<float> x(count, shape.size());
   const Random random(seed);
@@ -92,7 +92,7 @@ class Run {
 
   [[nodiscard]] std::string route() const { return engine_.kernels().route(recipe_, workload_.precision); }
 
-  /// Largest difference from the processor, relative to the entry.
+  /// Largest relative difference from the CPU.
   [[nodiscard]] double error() const {
     constexpr Index n = 5;
     const Matrix<float> x = images(2 * n, workload_.shape, 1);
@@ -105,7 +105,7 @@ class Run {
                     compare(gram(network_, first, ours, engine_), gram(network_, first, exact, cpu)));
   }
 
-  /// Microseconds per entry of the matrix, median.
+  /// Median of microseconds per entry of the matrix.
   [[nodiscard]] double time(bool symmetric, int repeats) const {
     const Index n = workload_.images;
     const Matrix<float> x = images(n, workload_.shape, 2);
@@ -119,7 +119,7 @@ class Run {
         return 0;
       }));
     }
-    seconds.erase(seconds.begin());  // CUDA loads its code with the first
+    seconds.erase(seconds.begin());  // warm-up: CUDA loads code on the first run
     std::sort(seconds.begin(), seconds.end());
     return 1e6 * seconds[seconds.size() / 2] / static_cast<double>(n * n);
   }

@@ -6,8 +6,8 @@
 
 namespace widelimit::bench {
 
-/// Kernels of convolutional networks on an engine; `only` one of them, or all where it is empty. False where answers
-/// differ from those of the processor.
+/// Kernels of convolutional networks on an engine; `only` one of them, or all if it is empty. Returns false if results
+/// differ from those of the CPU.
 [[nodiscard]] bool planes(const Engine& engine, const std::string& only, int repeats);
 
 }  // namespace widelimit::bench

@@ -1,5 +1,5 @@
-// Empirical tangent kernel of a fully-connected ReLU network from the factors of its gradients, beside the product of
-// Jacobians by torch.func with the same weights.
+// Empirical tangent kernel of a fully-connected ReLU network from the factors of its gradients, compared with the
+// product of Jacobians by torch.func for the same weights.
 
 #include "widelimit/finite/tangent/empirical_ntk.hpp"
 #include "bench/measure.hpp"
@@ -17,7 +17,7 @@ namespace {
 
 constexpr Index hidden_layers = 3;
 
-/// Files of the weights, for the peer.
+/// Writes the weights to files for the peer.
 template <typename T>
 std::vector<std::string> write_weights(const Scratch& scratch, const Parameters<T>& parameters) {
   std::vector<std::string> files;
@@ -30,7 +30,7 @@ std::vector<std::string> write_weights(const Scratch& scratch, const Parameters<
   return files;
 }
 
-/// Compares, then times; false where the answers differ.
+/// Compares, then times; returns false if the results differ.
 template <typename T>
 bool run(const Benchmark& benchmark) {
   const Settings& settings = benchmark.settings;
@@ -67,7 +67,7 @@ bool run(const Benchmark& benchmark) {
     const Matrix<T> kernel = ours();
     error = disagreement<T>(kernel.view(), read_raw<T>(file, settings.rows, settings.rows).view());
   }
-  if (!(error <= 10 * tolerance<T>)) {  // sums over a whole network, not over one product
+  if (!(error <= 10 * tolerance<T>)) {  // sums over a whole network, not a single product
     fmt::print("{}: ANSWERS DIFFER by {:.1e}; not timed\n", precision, error);
     return false;
   }

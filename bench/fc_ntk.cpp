@@ -1,5 +1,5 @@
 // The NTK of fully-connected ReLU networks of depth 1, 3 and 10 on 4,000 points with 784 features, symmetric,
-// on two processors, beside neural-tangents and beside the products alone (OpenBLAS syrk).
+// on two CPU cores, compared with neural-tangents and with the products alone (OpenBLAS syrk).
 
 #include "bench/measure.hpp"
 #include "bench/program.hpp"
@@ -16,12 +16,12 @@ namespace {
 
 struct Depth {
   int hidden;
-  double ratio_f32, ratio_f64;  ///< targets: peer's time over ours, 0 where there is none
+  double ratio_f32, ratio_f64;  ///< targets: peer's time over ours, 0 if there is none
   double syrk;                  ///< target: our time over that of syrk
 };
 constexpr Depth depths[] = {{1, 0, 0, 0}, {3, 6, 4, 1.4}, {10, 16, 10, 0}};
 
-/// Compares, then times; false where the answers differ.
+/// Compares, then times; returns false if the results differ.
 template <typename T>
 bool run(const Benchmark& benchmark) {
   const Settings& settings = benchmark.settings;

@@ -1,5 +1,5 @@
-// Target 12: the graph NTK of Du et al. on IMDB-B and NCI1 in float64 on two processors, beside the per-pair program in
-// NumPy and SciPy with its Kronecker products; then whole Gram matrices.
+// Target 12: the graph NTK of Du et al. on IMDB-B and NCI1 in float64 on two CPU cores, compared with the pairwise
+// program in NumPy and SciPy that uses Kronecker products; then whole Gram matrices.
 
 #include "bench/measure.hpp"
 #include "bench/program.hpp"
@@ -18,7 +18,7 @@ namespace widelimit::bench {
 namespace {
 
 constexpr double target = 50;
-/// The peer takes the arc cosine of a rounded ρ, and nodes that see nearly the same are many.
+/// The peer computes the arc cosine of a rounded ρ, and many nodes have nearly equal neighbourhoods.
 constexpr double close_enough = 1e-9;
 
 struct Task {

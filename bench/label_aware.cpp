@@ -1,7 +1,7 @@
-// Target 17: the label-aware kernel by pairwise regression on ten features in float64 on two processors, beside its
-// definition in NumPy, which holds the features of all n² pairs, and the same with SciPy's distances; its memory beside
-// that of the Gram matrix. NumPy, which takes a minute or two for 5,000 samples, is asked once. With --sketches then
-// the published sketch, by default at none: at 20,000 samples, where LA's program ran out of memory, it takes minutes.
+// Target 17: the label-aware kernel by pairwise regression on ten features in float64 on two CPU cores, compared with
+// its definition in NumPy, which stores the features of all n² pairs, also with SciPy's distances; its memory compared
+// with the Gram matrix. NumPy, which takes a minute or two for 5,000 samples, runs once. --sketches then runs the
+// published sketch (default: none); at 20,000 samples, where LA's program ran out of memory, it takes minutes.
 
 #include "widelimit/kernel/label_aware/label_aware.hpp"
 
@@ -23,12 +23,12 @@ namespace widelimit::bench {
 namespace {
 
 constexpr double target = 20;
-/// Features are right to √ε for nearly parallel samples, of which random ones have none; normal equations of condition
-/// 3e4 lose five digits more, which Z loses only where its features are redundant.
+/// Features of nearly parallel samples are accurate only to √ε, but random samples are not nearly parallel; normal
+/// equations of condition 3e4 lose five more digits, which affect Z only if its features are redundant.
 constexpr double close_enough = 1e-8;
 constexpr double mebibyte = 1 << 20;
 
-/// Two classes by the sign of the first coordinate, and Θ of a network of two hidden layers.
+/// Two classes by the sign of the first coordinate, and Θ of a network with two hidden layers.
 struct Task {
   Task(const Matrix<double>& x, const Engine& engine)
       : samples{x.view(), Shape{1, 1, x.cols()}}, kernel(fresh_kernel(engine)) {
@@ -46,13 +46,13 @@ struct Task {
 
 struct Run {
   double seconds = 0;
-  double extra_bytes = 0;  ///< most memory held beyond what was held before
+  double extra_bytes = 0;  ///< peak memory minus the memory before the run
   double explained = 0;
 };
 
-/// In place.
+/// Overwrites `kernel` with the label-aware kernel.
 Run make(const Task& task, AnyMatrix& kernel, LabelAwareMethod method, const Engine& engine) {
-  std::ofstream("/proc/self/clear_refs") << 5;  // the peak of memory starts anew
+  std::ofstream("/proc/self/clear_refs") << 5;  // resets the peak memory
   const auto before = static_cast<double>(peak_memory().value_or(0));
   Run run;
   run.seconds = seconds_of([&] {
@@ -65,7 +65,7 @@ Run make(const Task& task, AnyMatrix& kernel, LabelAwareMethod method, const Eng
   return run;
 }
 
-/// Of all threads of this process.
+/// CPU seconds of all threads of this process.
 double processor_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
 double worst(const AnyMatrix& ours, const Matrix<double>& theirs) {
@@ -101,7 +101,7 @@ bool beside_peer(const Benchmark& benchmark) {
       return false;
     }
   }
-  // Seconds of the clock by index, those of the processor beside them.
+  // Wall-clock seconds by index, with CPU seconds in parallel.
   std::vector<double> processor(3, 0.0);
   const auto ask = [&](const char* by, std::size_t place) {
     std::istringstream answer(peer.ask(fmt::format("time 0.1 {}", by)));
@@ -133,7 +133,7 @@ bool beside_peer(const Benchmark& benchmark) {
   return true;
 }
 
-/// Each once; linear1 beside them, which they approximate.
+/// Runs each method once; linear1 is the reference that the sketches approximate.
 void sketches(const Benchmark& benchmark) {
   const Matrix<double> x = normal_inputs(*benchmark.settings.sketches, benchmark.settings.cols);
   Task task(x, benchmark.engine);

@@ -1,6 +1,6 @@
-// Whole classifiers on MNIST, kernel to accuracy on two processors: digits 0 and 1 with all 12,665 training images, and
-// all ten digits with 10,000, by SVM (one against one, with bias) and ridge, beside scikit-learn's SVC and KernelRidge
-// on the same precomputed Gram.
+// Whole classifiers on MNIST, from kernel to accuracy on two CPU cores: digits 0 and 1 with all 12,665 training images,
+// and all ten digits with 10,000, by SVM (one against one, with bias) and ridge, compared with scikit-learn's SVC and
+// KernelRidge on the same precomputed Gram matrix.
 
 #include "widelimit/machine/machine.hpp"
 
@@ -21,8 +21,8 @@ using experiment::MnistTask;
 
 struct Digits {
   const char* name;
-  std::vector<std::string> classes;  ///< none: all
-  Index most;                        ///< training images
+  std::vector<std::string> classes;  ///< empty: all
+  Index most;                        ///< maximum number of training images
   double lambda;
 };
 
@@ -30,10 +30,10 @@ std::vector<Digits> tasks() {
   return {{"MNIST 0 and 1", {"0", "1"}, 12665, 0.064}, {"MNIST, ten digits", {}, 10000, 0.01}};
 }
 
-/// scikit-learn's solver has another stopping rule: predictions may differ on so many of a thousand test images.
+/// scikit-learn's solver has another stopping rule: predictions may differ for this many of a thousand test images.
 constexpr double most_different = 2;
 
-/// A machine, its time, and its predictions for the test images.
+/// Predictions of a machine for the test images, and the summary of its fit.
 struct Told {
   std::vector<Index> classes;
   Summary summary;
@@ -65,7 +65,7 @@ std::vector<Index> read_classes(const std::filesystem::path& path, Index samples
   return classes;
 }
 
-/// One line: times of the fit in turn, accuracies, and the proof of ours. False where answers differ or ours has none.
+/// Prints a line: fit times, accuracies, and our duality gap. Returns false if results differ or ours did not converge.
 bool measure(const Benchmark& benchmark, const MnistTask& task, const MachineOptions& options, Peer& peer) {
   const std::string name(to_string(options.machine));
   const Told ours = tell(benchmark, task, options);
@@ -124,7 +124,7 @@ bool run_task(const Benchmark& benchmark, const Digits& digits) {
              "scikit-learn", "/ours", "accuracy", "our gap");
   bool good = true;
   for (const Machine machine : {Machine::svm, Machine::ridge}) {
-    // SVC has a bias always, KernelRidge never.
+    // SVC always has a bias, KernelRidge never.
     MachineOptions options{.machine = machine, .lambda = digits.lambda, .bias = machine == Machine::svm};
     options.check_definite = !task.semidefinite;
     good = measure(benchmark, task, options, peer) && good;

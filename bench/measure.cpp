@@ -25,7 +25,7 @@ void use_processors(int count) {
   if (sched_setaffinity(0, sizeof(chosen), &chosen) != 0) fmt::print("note: not bound to {} processors\n", count);
 }
 
-/// A process that has just answered still frees its memory and lets its threads spin; the next clock waits for that.
+/// Pause between clocks, since a process that has just finished still frees memory and has spinning threads.
 constexpr std::chrono::milliseconds settling{300};
 
 std::vector<double> medians_in_turn(const std::vector<std::function<double()>>& clocks, int repeats) {
@@ -71,7 +71,7 @@ Matrix<T> read_raw(const std::filesystem::path& path, Index rows, Index cols) {
   Matrix<T> x(rows, cols);
   std::ifstream file(path, std::ios::binary);
   file.read(reinterpret_cast<char*>(x.data()), static_cast<std::streamsize>(sizeof(T)) * rows * cols);
-  if (!file) fail(Code::input, "{} does not hold {} x {} numbers", path.string(), rows, cols);
+  if (!file) fail(Code::input, "{} does not contain {} x {} values", path.string(), rows, cols);
   return x;
 }
 
@@ -83,7 +83,7 @@ double disagreement(MatrixView<const T> a, MatrixView<const T> b) {
       if (i == j) continue;
       const double scale = std::sqrt(static_cast<double>(a(i, i)) * static_cast<double>(a(j, j)));
       const double difference = std::abs(static_cast<double>(a(i, j)) - static_cast<double>(b(i, j)));
-      if (!(difference <= worst * scale)) worst = difference / scale;  // a NaN is the worst
+      if (!(difference <= worst * scale)) worst = difference / scale;  // NaN propagates as the worst value
     }
   }
   return worst;

@@ -1,5 +1,5 @@
-// Kernel of the neural tangent hierarchy at n, 2n and 4n samples, on two processors: the cost grows as n². At n <= 20,
-// beside the definition, which sums over n⁴ numbers, on the same directions.
+// Kernel of the neural tangent hierarchy for n, 2n and 4n samples on two CPU cores: the cost grows as n². For n <= 20,
+// compared with the definition, which sums over n⁴ terms, on the same directions.
 
 #include "widelimit/analysis/hierarchy/nth_kernel.hpp"
 
@@ -22,7 +22,7 @@ constexpr Index definition_samples = 20;
 constexpr Index definition_directions = 8;
 constexpr double definition_tolerance = 1e-10;
 
-/// Rows to norm 1, and ±1 by the first coordinate.
+/// Rows normalized to norm 1, with labels ±1 by the sign of the first coordinate.
 struct Task {
   Task(const Matrix<double>& inputs, Index samples) : x(samples, inputs.cols()), y(usize(samples)) {
     for (Index i = 0; i < samples; ++i) {

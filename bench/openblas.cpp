@@ -10,7 +10,7 @@ namespace widelimit::bench::openblas {
 
 namespace {
 
-/// Where it was when the library was built, or where the system has it.
+/// Loads OpenBLAS from its path at build time, else from the system.
 void* load() {
   void* const found = dlopen(WIDELIMIT_OPENBLAS, RTLD_NOW | RTLD_LOCAL);
   return found != nullptr ? found : dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL);

@@ -7,7 +7,7 @@
 /// OpenBLAS with its own threads, as other programs use it; the library calls it on one thread only.
 namespace widelimit::bench::openblas {
 
-/// Of the calls that follow.
+/// Sets the number of threads of subsequent calls.
 void use_threads(int threads);
 /// Upper triangle of c = a·aᵀ.
 void syrk(MatrixView<const float> a, MatrixView<float> c);

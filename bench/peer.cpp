@@ -15,16 +15,16 @@ namespace widelimit::bench {
 
 Peer::Peer(const std::vector<std::string>& command, const std::filesystem::path& log) : log_(log) {
   if (command.front().empty()) {
-    why_absent_ = "not asked for";
+    why_absent_ = "not requested";
     return;
   }
-  const bool in_a_folder = command.front().find('/') != std::string::npos;  // else one of $PATH
+  const bool in_a_folder = command.front().find('/') != std::string::npos;  // else found through $PATH
   if (in_a_folder && !std::filesystem::exists(command.front())) {
     why_absent_ =
-        fmt::format("{} is not there; scripts/setup.sh and scripts/setup_peers.sh install it", command.front());
+        fmt::format("{} was not found; install it with scripts/setup.sh and scripts/setup_peers.sh", command.front());
     return;
   }
-  std::signal(SIGPIPE, SIG_IGN);  // a peer that dies is an answer that does not come, not the end of the benchmark
+  std::signal(SIGPIPE, SIG_IGN);  // a peer that dies must not terminate the benchmark
   std::array<int, 2> in{};
   std::array<int, 2> out{};
   if (pipe2(in.data(), O_CLOEXEC) != 0 || pipe2(out.data(), O_CLOEXEC) != 0) fail(Code::resource, "cannot make a pipe");
@@ -46,15 +46,15 @@ Peer::Peer(const std::vector<std::string>& command, const std::filesystem::path&
   close(out[1]);
   if (status != 0) {
     process_ = -1;
-    why_absent_ = fmt::format("{} does not start", command.front());
+    why_absent_ = fmt::format("{} cannot be started", command.front());
   } else if (read_line() != "ready") {
-    why_absent_ = "it ended at once: " + last_words();
+    why_absent_ = "it exited immediately: " + last_words();
   }
 }
 
 Peer::~Peer() {
   if (process_ < 0) return;
-  questions_.reset();  // the end of its input is the end of the peer
+  questions_.reset();  // the peer exits at the end of its input
   int status = 0;
   waitpid(process_, &status, 0);
 }

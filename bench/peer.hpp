@@ -12,7 +12,7 @@
 
 namespace widelimit::bench {
 
-/// A folder for inputs and answers on their way between us and a peer; gone with the object.
+/// Temporary folder for the exchange of inputs and results with a peer; removed with the object.
 class Scratch {
  public:
   [[nodiscard]] std::filesystem::path operator/(const std::string& name) const { return folder_.path() / name; }
@@ -21,12 +21,12 @@ class Scratch {
   TemporaryFolder folder_;
 };
 
-/// Another program that solves the same problem. It stays alive between questions, so that its timings and ours are
-/// taken in turn: on a machine with other work, both then meet the same weather.
+/// Another program that solves the same problem. It stays alive between questions, so that its timings alternate with
+/// ours: other load on the machine then affects both equally.
 class Peer {
  public:
-  /// Starts `command`, which answers "ready" once it has read its input; an empty program name starts nothing.
-  /// Where it does not come, `why_absent` says why.
+  /// Starts `command`, which prints "ready" once it has read its input; an empty program name starts nothing.
+  /// If it cannot be started, `why_absent` returns the reason.
   Peer(const std::vector<std::string>& command, const std::filesystem::path& log);
   ~Peer();
   Peer(const Peer&) = delete;
@@ -34,7 +34,7 @@ class Peer {
 
   [[nodiscard]] bool present() const { return why_absent_.empty(); }
   [[nodiscard]] const std::string& why_absent() const { return why_absent_; }
-  /// One line there, one line back. Error{resource} where the peer has died, with the end of what it wrote.
+  /// Sends one line and returns the reply line. Throws Error{resource} with the peer's last output if it has died.
   std::string ask(const std::string& question);
 
  private:

@@ -16,7 +16,9 @@ int run_benchmark(int argc, char** argv, const std::string& description, Setting
   app.add_option("--rows", settings.rows, "points")->check(CLI::Range(2, 20000))->capture_default_str();
   app.add_option("--cols", settings.cols, "features")->check(CLI::Range(1, 20000))->capture_default_str();
   if (settings.width > 0) {
-    app.add_option("--width", settings.width, "of hidden layers")->check(CLI::Range(1, 100000))->capture_default_str();
+    app.add_option("--width", settings.width, "width of hidden layers")
+        ->check(CLI::Range(1, 100000))
+        ->capture_default_str();
   }
   if (settings.tests > 0) {
     app.add_option("--tests", settings.tests, "test points")->check(CLI::Range(1, 20000))->capture_default_str();
@@ -27,16 +29,16 @@ int run_benchmark(int argc, char** argv, const std::string& description, Setting
         ->capture_default_str();
   }
   if (settings.limit > 0) {
-    app.add_option("--limit", settings.limit, "seconds of processor time for the peer on one set")
+    app.add_option("--limit", settings.limit, "CPU seconds for the peer on one set")
         ->check(CLI::Range(1, 86400))
         ->capture_default_str();
-    app.add_option("--only", settings.only, "names of sets with commas between them; else all");
+    app.add_option("--only", settings.only, "comma-separated names of sets; default: all");
   }
   app.add_option("--repeats", settings.repeats, "rounds of timing")->check(CLI::Range(1, 100))->capture_default_str();
-  app.add_flag("!--no-peer", settings.with_peer, "only the multiple of syrk");
+  app.add_flag("!--no-peer", settings.with_peer, "do not run the peer");
   CLI11_PARSE(app, argc, argv);
   try {
-    std::setvbuf(stdout, nullptr, _IOLBF, 0);  // a row is there as soon as it is known, also in a file
+    std::setvbuf(stdout, nullptr, _IOLBF, 0);  // print rows immediately, also to a file
     use_processors(settings.threads);
     const Scratch scratch;
     const Matrix<double> inputs = normal_inputs(settings.rows, settings.cols);

@@ -1,5 +1,5 @@
 // Support vector machines of ten classes, one against one with bias, for seven values of C on the
-// precomputed NTK of MNIST, on two processors, beside scikit-learn's SVC.
+// precomputed NTK of MNIST, on two CPU cores, compared with scikit-learn's SVC.
 
 #include "bench/measure.hpp"
 #include "bench/program.hpp"
@@ -21,7 +21,7 @@ namespace {
 constexpr Index classes = 10;
 constexpr Index pairs = classes * (classes - 1) / 2;
 constexpr double target = 6;
-/// LIBSVM's stopping rule: its default, and one under which its objectives are as good as ours.
+/// Default tolerance of LIBSVM; a second one is chosen so that its objectives are as good as ours.
 constexpr double default_tol = 1e-3;
 
 std::vector<double> costs() { return {1e-2, 1e-1, 1, 1e1, 1e2, 1e3, 1e4}; }
@@ -31,7 +31,7 @@ struct Digits {
   std::vector<Index> labels;
 };
 
-/// The first `rows` training digits, in their order, values in [0, 1].
+/// Returns the first `rows` training digits in file order, with values in [0, 1].
 std::optional<Digits> digits(Index rows, const Engine& engine) {
   std::optional<Dataset> data;
   try {
@@ -49,7 +49,7 @@ std::optional<Digits> digits(Index rows, const Engine& engine) {
   return Digits{std::move(std::get<Matrix<double>>(kernel.ntk)), {data->labels.begin(), data->labels.begin() + rows}};
 }
 
-/// Σ|α| − ½αᵀKα of each pair, from the coefficients alone.
+/// Σ|α| − ½αᵀKα of each pair, computed from the coefficients.
 Matrix<double> dual_objectives(const Digits& data, const std::vector<Fit>& path) {
   Matrix<double> objectives(std::ssize(path), pairs);
   for (std::size_t c = 0; c < path.size(); ++c) {
@@ -70,7 +70,7 @@ Matrix<double> dual_objectives(const Digits& data, const std::vector<Fit>& path)
   return objectives;
 }
 
-/// Largest (ours − theirs)/ours and (theirs − ours)/ours: the relative differences of the objectives, by sign.
+/// Largest (ours − theirs)/ours and (theirs − ours)/ours: relative differences of the objectives by sign.
 std::pair<double, double> behind(const Matrix<double>& ours, const Matrix<double>& theirs) {
   double them = 0;
   double us = 0;
@@ -88,7 +88,7 @@ bool run(const Benchmark& benchmark) {
   if (!data) return true;
   std::vector<double> lambdas;
   for (const double c : costs()) lambdas.push_back(1 / c);
-  // The kernel of a network is positive semi-definite; SVC does not ask either.
+  // The kernel of a network is positive semi-definite; SVC does not check it either.
   const SvmOptions options{.bias = true, .check_definite = false};
   const auto fit = [&] {
     return one_vs_one_path({data->gram.view(), benchmark.engine}, data->labels, classes, lambdas, options);
@@ -120,7 +120,8 @@ bool run(const Benchmark& benchmark) {
   if (!peer.present()) fmt::print("no scikit-learn ({})\n", peer.why_absent());
   const auto seconds_ours = [&] { return seconds_of(fit); };
   std::vector<std::function<double()>> clocks{seconds_ours};
-  // SVC stops by a violation, we by a gap: it is tightened until its objectives are within 1e-6 of the best.
+  // SVC stops by KKT violation, ours by duality gap: tighten SVC's tolerance until its objectives are within 1e-6 of
+  // ours.
   double tol = default_tol;
   double behind_them = 0;
   double behind_by_default = 0;

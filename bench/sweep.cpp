@@ -1,6 +1,6 @@
-// All depths and frozen prefixes of a fully-connected ReLU network with 0 … 4 hidden layers, 15 Gram
-// matrices of 2,000 points, on two processors, beside NumPy in the order of Arora et al.'s program, which repeats the
-// recursion for each number of frozen layers, and in an order that shares it.
+// All depths and frozen prefixes of a fully-connected ReLU network with 0 … 4 hidden layers, 15 Gram matrices of 2,000
+// points, on two CPU cores, compared with NumPy in the order of Arora et al.'s program, which repeats the recursion for
+// each number of frozen layers, and in an order that shares it.
 
 #include "bench/measure.hpp"
 #include "bench/program.hpp"
@@ -22,10 +22,10 @@ constexpr Index kernels = (hidden + 1) * (hidden + 2) / 2;
 struct Errors {
   double off_diagonal = 0.0;
   double diagonal = 0.0;
-  bool zero_above = true;  ///< matrices with j > i hold nothing but zeros
+  bool zero_above = true;  ///< matrices with j > i are zero
 };
 
-/// `theirs` holds the matrices with j ≤ i, one under the other; empty where there is no peer.
+/// `theirs` stacks the matrices with j ≤ i vertically; empty if there is no peer.
 template <typename T>
 Errors compare(const Sweep& ours, const Matrix<T>& theirs, const Matrix<double>& inputs) {
   const auto stack = std::get<Matrix<T>>(ours.values).view();
@@ -48,7 +48,7 @@ Errors compare(const Sweep& ours, const Matrix<T>& theirs, const Matrix<double>&
   return errors;
 }
 
-/// Compares, then times; false where the answers differ.
+/// Compares, then times; returns false if the results differ.
 template <typename T>
 bool run(const Benchmark& benchmark) {
   const Settings& settings = benchmark.settings;
@@ -79,7 +79,7 @@ bool run(const Benchmark& benchmark) {
   theirs = {};
   if (!(errors.off_diagonal <= tolerance<T>) || !(errors.diagonal <= tolerance<T>) || !errors.zero_above) {
     fmt::print("{}: ANSWERS DIFFER: {:.1e} from the peer, {:.1e} from the diagonal's closed form{}; not timed\n",
-               precision, errors.off_diagonal, errors.diagonal, errors.zero_above ? "" : ", not zero where j > i");
+               precision, errors.off_diagonal, errors.diagonal, errors.zero_above ? "" : ", not zero for j > i");
     return false;
   }
 

@@ -1,5 +1,5 @@
-// One step of full-batch training of a wide ReLU network on few samples, in float32, beside the matrix product of the
-// same machine: 2·n·m² multiply-adds forward, as many back, as many into the weights.
+// One step of full-batch training of a wide ReLU network on few samples in float32, compared with sgemm on the same
+// machine: 2·n·m² operations forward, as many backward, and as many for the weight gradient.
 
 #include "widelimit/finite/training/train.hpp"
 #include "bench/measure.hpp"
@@ -18,7 +18,7 @@ constexpr Index hidden_layers = 2;
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
-/// Operations of one step: forward and into the weights for every layer, back for all but the first.
+/// Operations of one step: forward and weight gradient for every layer, backward for all but the first.
 double step_operations(Index samples, Index features, Index width) {
   const auto n = static_cast<double>(samples);
   const auto m = static_cast<double>(width);
@@ -27,7 +27,7 @@ double step_operations(Index samples, Index features, Index width) {
   return 2.0 * (2.0 * first + 3.0 * inner + 3.0 * n * m);
 }
 
-/// Seconds of each step, by its start as the observer sees it.
+/// Returns the seconds of each step, measured between calls of the observer at the start of steps.
 std::vector<double> step_seconds(const Benchmark& benchmark, Index width, Regulariser regulariser) {
   const Matrix<double>& x = benchmark.inputs;
   Matrix<double> y(x.rows(), 1);
@@ -63,7 +63,7 @@ bool run_all(const Benchmark& benchmark) {
     const double product = product_rate(std::clamp<Index>(width, 64, 2048), benchmark.engine);
     const std::vector<double> seconds = step_seconds(benchmark, width, regulariser);
     const double median = seconds[seconds.size() / 2];
-    // Read forward, read back, read and written by the step, and w₀ read where it pulls.
+    // Weights are read forward and backward, read and written by the update, and w₀ is read with Regulariser::init.
     const double passes = regulariser == Regulariser::init ? 5 : 4;
     const double bytes = passes * 4.0 * static_cast<double>(width) * static_cast<double>(width);
     fmt::print("{:>12} {:>10.3f} {:>10.1f} {:>10.1f} {:>11.0f}% {:>16.2f}\n", to_string(regulariser), 1 / median,

@@ -1,7 +1,7 @@
-// The protocol of Arora et al. (2020) on UCI sets, 15 tangent kernels and 7 values of C chosen by half of a set, then
-// four tests, on two processors, beside scikit-learn's SVC, which is given the kernels. Ours computes them, too. Sums
-// over all sets of at most --rows samples; where SVC does not end within --limit seconds of processor time it counts
-// with that, so that the ratio is a lower bound.
+// The protocol of Arora et al. (2020) on UCI sets: 15 tangent kernels and 7 values of C selected on half of a set, then
+// four tests, on two CPU cores, compared with scikit-learn's SVC, which receives the kernels; our time includes
+// computing them. Sums over all sets of at most --rows samples; if SVC does not finish within --limit CPU seconds, its
+// time counts as that limit, so that the ratio is a lower bound.
 
 #include "bench/measure.hpp"
 #include "bench/program.hpp"
@@ -29,7 +29,7 @@ using experiment::uci::SetResult;
 using experiment::uci::UciSet;
 
 constexpr double target = 20;
-/// LIBSVM's stopping rules: its default, and one under which its objectives are about as good as ours.
+/// LIBSVM tolerances: its default, and one for which its objectives are about as good as ours.
 constexpr std::array<double, 2> tolerances{1e-3, 1e-6};
 struct Seconds {
   double wall = 0;
@@ -59,7 +59,7 @@ Seconds time_ours(const Benchmark& benchmark, const UciSet& set) {
   return {wall, static_cast<double>(std::clock() - processor) / CLOCKS_PER_SEC};
 }
 
-/// The peer's input: the matrices of the sweep in the order of the choice, labels and partitions.
+/// Writes the peer's input: the matrices of the sweep in selection order, labels and splits.
 void write_input(const Benchmark& benchmark, const UciSet& set) {
   const Sweep grid = sweep(Network::parse("fc:4(w_std=1, b_std=0)"), set.data.view(), {Kind::ntk}, benchmark.engine);
   const auto& stack = std::get<Matrix<double>>(grid.values);
@@ -84,7 +84,7 @@ void write_input(const Benchmark& benchmark, const UciSet& set) {
   for (const SplitRows& fold : set.tests) write(fold);
 }
 
-/// How many of the validation rows two grids of accuracies differ by, on average over kernels and C, and at the most.
+/// Returns by how many validation rows two accuracy grids differ, the mean over kernels and C, and the maximum.
 std::pair<double, double> differing_rows(const std::vector<double>& a, std::span<const double> b, double rows) {
   double sum = 0;
   double most = 0;
@@ -96,13 +96,13 @@ std::pair<double, double> differing_rows(const std::vector<double>& a, std::span
   return {sum / static_cast<double>(a.size()), most};
 }
 
-/// SVC at one tolerance, on one set.
+/// Result of SVC for one tolerance on one set.
 struct Beside {
-  Seconds seconds;    ///< the limit, where it did not end
+  Seconds seconds;    ///< the limit, if it did not finish
   bool ended = true;  ///< within the limit
 };
 
-/// Sums over sets.
+/// Totals over sets.
 struct Sum {
   Seconds ours;
   Seconds theirs;
@@ -111,7 +111,7 @@ struct Sum {
   std::vector<double> ratios;  ///< of processor time, set by set
 };
 
-/// Both, one after the other, so that they meet the same weather. Nothing where answers differ.
+/// Runs both in alternation, so that other load affects both equally. Returns std::nullopt if results differ.
 std::optional<Beside> beside_svc(const Benchmark& benchmark, const UciSet& set, const SetResult& own, Peer& peer,
                                  double tol) {
   std::vector<double> costs;
@@ -121,7 +121,7 @@ std::optional<Beside> beside_svc(const Benchmark& benchmark, const UciSet& set, 
   const Matrix<double> answer = read_raw<double>(benchmark.scratch / "answer", 2 + accuracies, 1);
   Beside result{.seconds = {answer.data()[0], answer.data()[1]}, .ended = answer.data()[2] >= 0};
   if (!result.ended) return result;
-  // Outputs near 0 may fall either way: a row or two, of single machines; more of them by LIBSVM's default.
+  // Outputs near 0 may have either sign: single machines differ in a row or two, more with LIBSVM's default tolerance.
   const auto count = static_cast<double>(set.selection.test.size());
   const auto [mean, most] = differing_rows(own.validation, {answer.data() + 2, usize(accuracies)}, count);
   const double loose = tol > tolerances.back() ? 4 : 1;
@@ -164,26 +164,26 @@ void print_sum(const Sum& sum, double tol, int limit) {
   std::sort(ratios.begin(), ratios.end());
   const auto reached = std::count_if(ratios.begin(), ratios.end(), [](double ratio) { return ratio >= target; });
   fmt::print(
-      "SVC at tol {:g}, sums over {} sets: processor time {:.1f} s and {:.1f} s, {:.1f}x {}; by the clock "
+      "SVC at tol {:g}, sums over {} sets: CPU time {:.1f} s and {:.1f} s, {:.1f}x {}; wall clock "
       "{:.1f} s and {:.1f} s, {:.1f}x\n",
       tol, sum.sets, sum.ours.processor, sum.theirs.processor, processor, verdict_at_least(processor, target),
       sum.ours.wall, sum.theirs.wall, sum.theirs.wall / sum.ours.wall);
-  fmt::print("  set by set, processor time: median {:.1f}x, from {:.1f}x to {:.1f}x, {} of {} sets {:g}x at least\n",
+  fmt::print("  per set, CPU time: median {:.1f}x, from {:.1f}x to {:.1f}x, {} of {} sets at least {:g}x\n",
              ratios[ratios.size() / 2], ratios.front(), ratios.back(), reached, ratios.size(), target);
   if (!sum.cut.empty()) {
-    fmt::print("  {} sets were ended after {} s of the peer, and count with that: {}\n", sum.cut.size(), limit,
-               fmt::join(sum.cut, ", "));
+    fmt::print("  {} sets exceeded the limit of {} s of the peer and count with that limit: {}\n", sum.cut.size(),
+               limit, fmt::join(sum.cut, ", "));
   }
 }
 
-/// Those named, else those of at most so many rows.
+/// Returns the sets named by settings.only, else those with at most settings.rows rows.
 std::vector<UciSet> chosen_sets(const Settings& settings, std::vector<UciSet> all) {
   std::vector<std::string> names;
   std::istringstream only(settings.only);
   for (std::string name; std::getline(only, name, ',');) names.push_back(name);
   for (const std::string& name : names) {
     if (std::none_of(all.begin(), all.end(), [&](const UciSet& set) { return set.name == name; })) {
-      fail(Code::usage, "--only: '{}' is no set of the benchmark", name);
+      fail(Code::usage, "--only: '{}' is not a set of the benchmark", name);
     }
   }
   std::erase_if(all, [&](const UciSet& set) {
@@ -203,7 +203,7 @@ bool run(const Benchmark& benchmark) {
   }
   fmt::print("UCI protocol, 15 tangent kernels, 7 values of C; milliseconds, ours medians of {} rounds\n",
              benchmark.settings.repeats);
-  fmt::print("{:30} {:>5} {:>3} {:>4} {:>9} {:>9}  | SVC at tol {}: processor time, ratios by clock and by processor\n",
+  fmt::print("{:30} {:>5} {:>3} {:>4} {:>9} {:>9}  | SVC at tol {}: CPU time, ratios by wall clock and by CPU time\n",
              "set", "n", "d", "k", "ours", "processor", fmt::join(tolerances, " | "));
   Peer peer({benchmark.settings.with_peer ? WIDELIMIT_NUMPY_PYTHON : "", WIDELIMIT_PEERS "/sk_uci.py", "--folder",
              (benchmark.scratch / ".").string(), "--limit", fmt::format("{}", benchmark.settings.limit)},

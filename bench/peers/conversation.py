@@ -1,10 +1,10 @@
-"""How a peer speaks with the benchmark that starts it: a line at a time, so that its timings come in turn with ours.
+"""Line-based protocol between a peer and the benchmark that starts it, so that timings of both can alternate.
 
-    compute QUESTION FILE   writes the answer to FILE (raw, row by row) and says "ok"
-    time QUESTION           says the seconds of one evaluation, and those of the processor
+    compute QUESTION FILE   writes the result to FILE (raw, row-major) and prints "ok"
+    time QUESTION           prints the wall-clock seconds and CPU seconds of one evaluation
     quit
 
-What a QUESTION is, every peer says itself.
+Each peer documents its QUESTION.
 """
 
 import argparse
@@ -17,7 +17,7 @@ DTYPES = {"f32": np.float32, "f64": np.float64}
 
 
 def parser(description):
-    """The options that every peer takes."""
+    """Returns a parser with the options common to all peers."""
     result = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     result.add_argument("--precision", choices=DTYPES, required=True)
     result.add_argument("--input", required=True, help="raw little-endian float64, sample by sample")
@@ -26,15 +26,16 @@ def parser(description):
 
 
 def read_input(arguments, *sample_shape):
-    """The samples as the benchmark wrote them, in the precision asked for."""
+    """Returns the samples written by the benchmark, in the requested precision."""
     x = np.fromfile(arguments.input, dtype="<f8").reshape(arguments.rows, *sample_shape)
     return x.astype(DTYPES[arguments.precision])
 
 
 def converse(evaluate, answer=np.asarray):
-    """Answers until the benchmark quits.
+    """Serves requests until the benchmark quits.
 
-    `evaluate` takes the words of a question and returns what is timed, finished; `answer` makes of it what is written.
+    `evaluate` takes the words of a question and returns a finished result, which is timed; `answer` converts the result
+    to the array that is written.
     """
     print("ready", flush=True)
     for line in sys.stdin:

@@ -1,5 +1,6 @@
 """The NTK of fully-connected ReLU networks in JAX, as neural-tangents computes it: all n × n pairs, one product of the
-inputs at the highest precision, then the layers' recursion compiled by XLA. Prints the median time of a Gram matrix.
+inputs at the highest precision, then the recursion over layers compiled by XLA. Prints the median time of a Gram
+matrix.
 """
 
 import argparse

@@ -4,10 +4,10 @@ For x in the ℓ∞ ball of radius δ around a test point, with p = ⟨x,xᵢ⟩
 
     Θ = N·M·h(u)/(2πd),  h(u) = 2u(π − arccos u) + √(1 − u²),  p within √d·δ·M,  N within √d·δ,
 
-so that g ≥ Σ α⁺ᵢ Θᴸᵢ − Σ α⁻ᵢ Θᵁᵢ. Vectors run over the training points, whose coefficients of either sign need one of
-the two bounds only.
+so that g ≥ Σ α⁺ᵢ Θᴸᵢ − Σ α⁻ᵢ Θᵁᵢ. Arrays run over the training points; depending on the sign of its coefficient, each
+needs only one of the two bounds.
 
-A QUESTION is the number of test points, the first of the file; the answer is the radius of each.
+A QUESTION is the number of test points, taken from the beginning of the file; the answer is the radius of each.
 """
 
 import argparse
@@ -32,7 +32,7 @@ class Half:
         self.weights = np.abs(alpha) * self.norms / (2 * np.pi * train.shape[1])
 
     def angles(self, p, low, high, change):
-        """Ends of u, of which p/M is `p`."""
+        """Returns the bounds of u; `p` is p/M."""
         p_low, p_high = p - change, p + change
         with np.errstate(divide="ignore", invalid="ignore"):
             u_low = p_low / np.where(p_low > 0, high, low)
@@ -54,7 +54,7 @@ class Half:
 
 
 def radius(x, plus, minus, tolerance):
-    """Of a point whose g must stay positive; 0 where it is not."""
+    """Returns the radius of a point whose g must stay positive; 0 if it is not positive."""
     norm = np.linalg.norm(x)
     p_plus, p_minus = plus.train @ x / plus.norms, minus.train @ x / minus.norms
 
@@ -80,7 +80,7 @@ def main():
     for name in ("train", "test", "alpha", "signs"):
         parser.add_argument(f"--{name}", required=True, help="raw little-endian float64, row by row")
     parser.add_argument("--cols", type=int, required=True)
-    parser.add_argument("--tolerance", type=float, required=True, help="of a radius, relative")
+    parser.add_argument("--tolerance", type=float, required=True, help="relative tolerance of a radius")
     arguments = parser.parse_args()
     train = np.fromfile(arguments.train, dtype="<f8").reshape(-1, arguments.cols)
     test = np.fromfile(arguments.test, dtype="<f8").reshape(-1, arguments.cols)

@@ -1,11 +1,12 @@
 """NumPy and SciPy as a peer: the graph NTK of Du et al. (2019), pair by pair, with Kronecker products.
 
-With A the adjacency of a graph and 1 on its diagonal, and Σ(u, v) = 1 where two nodes have equal tags, else 0,
+With A the adjacency of a graph with unit diagonal, and Σ(u, v) = 1 if two nodes have equal tags, else 0,
                                                                                       [docs/theory/graphs.md]
     aggregate:  vec Σ ← (A₁ ⊗ A₂) vec Σ / (degrees of both), likewise T
     ReLU:       Σ ← r r' κ₁(ρ),  T ← T κ₀(ρ) + Σ,  ρ = Σ/(r r')
 
-and the kernel is 2·Σ T over all pairs of nodes, of the input and after each block. ρ within some ulps of 1 is 1.
+and the kernel is 2·Σ T over all pairs of nodes, for the input and after each block. ρ within a few ulps of 1 is
+set to 1.
 
 A question is BLOCKS LAYERS COUNT: the first COUNT graphs against each other; the answer is their Gram matrix.
 """
@@ -19,7 +20,7 @@ from conversation import converse
 
 
 def read_graphs(path):
-    """Tags and adjacency of each graph; degrees are the tags where there is only one."""
+    """Returns tags and adjacency of each graph; if all tags are equal, degrees serve as tags."""
     with gzip.open(path, "rt") as file:
         lines = iter(file.read().splitlines())
     graphs = []
@@ -45,7 +46,7 @@ def relu(sigma, norm1, norm2):
 
 
 def one_pair(first, second, norms1, norms2, blocks, layers):
-    """The kernel of two graphs; with norms1 = norms2 = None, the norms of a graph with itself."""
+    """Returns the kernel of two graphs; with norms1 = norms2 = None, the norms of a graph with itself."""
     (tags1, a1), (tags2, a2) = first, second
     kronecker = sp.kron(a1, a2)
     degrees = np.outer(np.asarray(a1.sum(axis=1)).ravel(), np.asarray(a2.sum(axis=1)).ravel())

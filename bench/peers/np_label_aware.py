@@ -1,11 +1,12 @@
-"""NumPy as a peer: the label-aware kernel by its definition, with the features of all n² pairs held at once.
+"""NumPy as a peer: the label-aware kernel by its definition, storing the features of all n² pairs.
 
-Θ + λZ, Z the least-squares fit of y·y' on ten features of a pair, x with a constant 1 appended; ΣΣ|λZ| = RATIO·ΣΣ|Θ|.
+Θ + λZ, where Z is the least-squares fit of y·y' on ten features of a pair, x with a constant 1 appended;
+ΣΣ|λZ| = RATIO·ΣΣ|Θ|.
                                                                                     [docs/theory/label_aware.md]
 y = ±1 by the sign of the first coordinate.
 
-A question is RATIO L1: sums of absolute differences by `numpy`, a row of pairs at a time, or by `scipy`, whose cdist
-needs no array for them. The answer is the kernel of the training samples.
+A question is RATIO L1: sums of absolute differences by `numpy`, one row of pairs at a time, or by `scipy`, whose cdist
+needs no temporary array. The answer is the kernel of the training samples.
 """
 
 import numpy as np
@@ -20,7 +21,7 @@ def absolute_distances(x, by):
 
 
 def features(theta, x, by):
-    """n² × 10, a column for each feature."""
+    """Returns n² × 10, one column per feature."""
     count = len(x)
     inner = x @ x.T
     norm = np.sqrt(np.diag(inner))
@@ -57,7 +58,7 @@ def main():
         normal = phi.T @ phi
         scale = 1 / np.sqrt(np.diag(normal))
         right = phi.T @ np.outer(y, y).reshape(-1)
-        # Directions below 1e-12 of the largest carry nothing but rounding.
+        # Directions below 1e-12 of the largest contain only rounding error.
         scaled = normal * np.outer(scale, scale)
         coefficients = scale * (np.linalg.pinv(scaled, rcond=1e-12, hermitian=True) @ (scale * right))
         z = (phi @ coefficients).reshape(theta.shape)

@@ -13,7 +13,7 @@ from conversation import converse, parser, read_input
 def kernel_function(readout, depth):
     from neural_tangents import stax
 
-    width = 1  # a limit kernel has no width; the library asks for one all the same
+    width = 1  # required by the library; the limit kernel does not depend on it
     layers = []
     for _ in range(depth):
         layers += [stax.Conv(width, (3, 3), padding="SAME", W_std=2**0.5, b_std=None), stax.Relu()]
@@ -29,7 +29,7 @@ def main():
 
     jax.config.update("jax_platforms", "cpu")
     jax.config.update("jax_enable_x64", arguments.precision == "f64")
-    # Rounded to float32 first: the images of both precisions are the same.
+    # Rounded to float32 first, so that both precisions use the same images.
     x = read_input(arguments, arguments.side, arguments.side, 3)
     x = x.astype("float32").astype(x.dtype)
 

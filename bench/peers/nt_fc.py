@@ -13,7 +13,7 @@ from conversation import converse, parser, read_input
 def kernel_function(depth):
     from neural_tangents import stax
 
-    width = 1  # a limit kernel has no width; the library asks for one all the same
+    width = 1  # required by the library; the limit kernel does not depend on it
     layers = []
     for _ in range(depth):
         layers += [stax.Dense(width, W_std=2**0.5), stax.Relu()]

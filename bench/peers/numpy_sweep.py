@@ -4,10 +4,10 @@ With w_std = √2 and Σ⁰ = ⟨x,x'⟩/d, layer by layer                      
 
     ρ = Σ/√(Σ₁₁Σ₂₂),   Σ ← 2·½√(Σ₁₁Σ₂₂) κ₁(ρ),   Θ ← Θ·2·½κ₀(ρ) + Σ,
 
-where a frozen layer adds no Σ to Θ. Two orders: `prefix` repeats the recursion for each number of frozen layers, as
-the program of Arora et al. for the UCI sets does; `shared` carries one Σ for all of them, which is 3 times as fast.
+where a frozen layer adds no Σ to Θ. Two orders: `prefix` repeats the recursion for each number of frozen layers, like
+the program of Arora et al. for the UCI sets; `shared` uses one Σ for all of them, which is 3 times as fast.
 
-A question is the ORDER; the answer are the matrices [depth, frozen], frozen ≤ depth, in order.
+A question is the ORDER; the answer consists of the matrices [depth, frozen], frozen ≤ depth, in order.
 """
 
 import numpy as np
@@ -15,7 +15,7 @@ from conversation import converse, parser, read_input
 
 
 def step(sigma):
-    """Σ after ReLU and the factor w² = 2, and what Θ is multiplied by."""
+    """Returns Σ after ReLU and the factor w² = 2, and the factor of Θ."""
     norm = np.sqrt(np.diag(sigma))
     scale = np.outer(norm, norm)
     rho = np.clip(sigma / np.maximum(scale, 1e-9), -1, 1)

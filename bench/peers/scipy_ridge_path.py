@@ -1,12 +1,12 @@
 """SciPy as a peer: kernel ridge regression for many λ, each with its exact leave-one-out predictions.
 
-With A = K + λ/2·I, α = A⁻¹y and residuals without the own sample αᵢ/(A⁻¹)ᵢᵢ                [docs/theory/machines.md]
+With A = K + λ/2·I, α = A⁻¹y; the leave-one-out residuals are αᵢ/(A⁻¹)ᵢᵢ                  [docs/theory/machines.md]
 
-Three ways. For each λ, `inverse` factors A and solves for the identity, by SciPy's documented functions (cho_factor,
-cho_solve: 7/3·n³ operations); `cholesky` calls LAPACK itself, whose potri uses that the inverse is symmetric (n³).
-`eigen` takes one eigendecomposition of K (syevd), after which a λ costs little.
+Three methods. For each λ, `inverse` factors A and solves for the identity with SciPy's documented functions
+(cho_factor, cho_solve: 7/3·n³ operations); `cholesky` calls LAPACK directly, whose potri exploits the symmetry of the
+inverse (n³). `eigen` computes one eigendecomposition of K (syevd), after which each λ is cheap.
 
-A question is the WAY; the answer are the predictions, samples × outputs, for each λ in turn.
+A question is the WAY; the answer consists of the predictions, samples × outputs, for each λ in turn.
 """
 
 import argparse
@@ -58,7 +58,7 @@ WAYS = {"inverse": by_inverse, "cholesky": by_cholesky, "eigen": by_eigenvectors
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--gram", required=True, help="raw little-endian float64, row by row, as the others")
+    parser.add_argument("--gram", required=True, help="raw little-endian float64, row-major, as are the others")
     parser.add_argument("--targets", required=True)
     parser.add_argument("--lambdas", required=True)
     parser.add_argument("--rows", type=int, required=True)

@@ -1,8 +1,8 @@
 """scikit-learn's SVC (LIBSVM) and KernelRidge as peers: classifiers on a precomputed Gram matrix.
 
-A QUESTION is "svm LAMBDA" or "ridge LAMBDA", λ as widelimit has it: C = 1/λ, and alpha = λ/2. The answer is the class
-of every test sample, as float64; what is timed is the fit. Of classes with equal votes SVC is told to take the one with
-the larger sum of decisions, as we do. Ridge learns ±1 of two classes, else one column a class.
+A QUESTION is "svm LAMBDA" or "ridge LAMBDA", with λ as defined by widelimit: C = 1/λ, and alpha = λ/2. The answer is
+the class of every test sample, as float64; only the fit is timed. SVC breaks ties between classes with equal votes by
+the larger sum of decisions, as we do. Ridge uses targets ±1 for two classes, else one column per class.
 """
 
 import argparse
@@ -28,7 +28,7 @@ def told(machine, test):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--gram", required=True, help="raw little-endian float64, row by row")
-    parser.add_argument("--test", required=True, help="the same of test × training samples")
+    parser.add_argument("--test", required=True, help="the same for test × training samples")
     parser.add_argument("--labels", required=True, help="raw little-endian float64")
     arguments = parser.parse_args()
     labels = np.fromfile(arguments.labels, dtype="<f8").astype(np.int64)

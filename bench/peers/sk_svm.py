@@ -1,7 +1,7 @@
 """scikit-learn's SVC (LIBSVM) as a peer: one against one on a precomputed Gram matrix, for each C of a grid.
 
-A question is the tolerance TOL; the answer are the dual objectives [C, pair] of all fits. LIBSVM's dual objective of a
-pair is Σ|α| − ½αᵀKα, to be maximised; its samples are those of the two classes.
+A question is the tolerance TOL; the answer consists of the dual objectives [C, pair] of all fits. LIBSVM's dual
+objective of a pair is Σ|α| − ½αᵀKα, to be maximised; its samples are those of the two classes.
 """
 
 import argparse

@@ -1,11 +1,11 @@
-"""scikit-learn's SVC (LIBSVM) as a peer on the protocol of Arora et al. (2020): the choice among kernels and C on two
-halves of a set, then four tests of what was chosen, on precomputed Gram matrices.
+"""scikit-learn's SVC (LIBSVM) as a peer on the protocol of Arora et al. (2020): selection of kernel and C on two halves
+of a set, then four tests of the selected pair, on precomputed Gram matrices.
 
-A question is the tolerance TOL and the values of C, with commas between them. A set is read anew for each:
-`grams` and `labels`, raw little-endian float64, and `folds`, a line of row numbers for each part: train, test, train, …
-The answer are seconds by the clock, seconds of the processor, then the accuracies [kernel, C] of the choice, then those
-of the tests. Where the protocol takes more than the limit of processor time it is ended, and the accuracies are -1:
-LIBSVM may not converge at all.
+A question is the tolerance TOL and the comma-separated values of C. The set is read again for each question: `grams`
+and `labels`, raw little-endian float64, and `folds`, one line of row numbers for each part: train, test, train, …
+The answer consists of wall-clock seconds, CPU seconds, the accuracies [kernel, C] of the selection, and those of the
+tests. If the protocol exceeds the limit of CPU time it is terminated and the accuracies are -1, since LIBSVM may not
+converge at all.
 """
 
 import argparse
@@ -34,7 +34,7 @@ def protocol(grams, labels, folds, costs, tol):
 
 
 def limited(evaluate, limit, size):
-    """Seconds and answer of a function in a process of its own, which the system ends after `limit` seconds."""
+    """Returns seconds and result of a function run in a child process, which is killed after `limit` CPU seconds."""
     with tempfile.NamedTemporaryFile() as file:
         wall = time.perf_counter()
         child = os.fork()
@@ -62,8 +62,8 @@ def read_input(folder):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--folder", type=Path, required=True, help="of the files grams, labels and folds")
-    parser.add_argument("--limit", type=int, required=True, help="seconds of processor time")
+    parser.add_argument("--folder", type=Path, required=True, help="folder of the files grams, labels and folds")
+    parser.add_argument("--limit", type=int, required=True, help="limit of CPU seconds")
     arguments = parser.parse_args()
 
     def answer(tol, costs):

@@ -1,7 +1,7 @@
-"""PyTorch as a peer: steps of gradient descent of a convolutional network on one batch of images of 32 x 32 x 3.
+"""PyTorch as a peer: gradient descent steps of a convolutional network on one batch of images of 32 x 32 x 3.
 
-The weights are those of the benchmark, one raw file a layer: matrix, then bias. The question is the memory layout,
-"first" or "last" for channels, and the number of steps; the answer is the outputs after them.
+The weights are those of the benchmark, one raw file per layer: matrix, then bias. The question is the memory layout,
+"first" or "last" for channels, and the number of steps; the answer is the outputs after these steps.
 """
 
 import numpy as np

@@ -1,8 +1,8 @@
 """PyTorch as a peer: the empirical NTK of a fully-connected ReLU network as the product of torch.func's Jacobians.
 
-The weights are those of the benchmark, one raw file a layer. Jacobians are those of as many samples at a time as five
-gibibytes hold, on a CUDA device a sixth of its memory, two such blocks at once, since all of them together do not fit.
-The question is the word "kernel". On a device products are in float32 itself, not in TF32, and the answer stays there
+The weights are those of the benchmark, one raw file per layer. Jacobians are computed in blocks of samples that take at
+most five gibibytes (on a CUDA device a sixth of its memory), two blocks at a time, since all of them do not fit into
+memory. The question is the word "kernel". On a device, products use full float32, not TF32, and the result stays there
 until it is written.
 """
 
@@ -51,7 +51,7 @@ def main():
     options.add_argument("--cols", type=int, required=True)
     options.add_argument("--width", type=int, required=True)
     options.add_argument("--device", default="cpu", help="cpu or cuda")
-    options.add_argument("--weights", nargs="+", required=True, help="raw files, in the precision asked for")
+    options.add_argument("--weights", nargs="+", required=True, help="raw files in the requested precision")
     arguments = options.parse_args()
 
     sizes = [arguments.cols] + [arguments.width] * (len(arguments.weights) - 1) + [1]
