@@ -54,10 +54,10 @@ def test_exceptions_come_through(form, backend):
 @pytest.mark.parametrize(
     ("function", "error", "message"),
     [
-        (lambda x: x[:-1], wl.InputError, "element by element"),
-        (lambda x: 1.0, wl.InputError, "element by element"),
-        (lambda x: None, wl.InputError, "element by element"),
-        (lambda x: x[:, None], wl.InputError, "element by element"),
+        (lambda x: x[:-1], wl.InputError, "elementwise"),
+        (lambda x: 1.0, wl.InputError, "elementwise"),
+        (lambda x: None, wl.InputError, "elementwise"),
+        (lambda x: x[:, None], wl.InputError, "elementwise"),
         (lambda x: x + 1j, wl.InputError, "real numbers"),
         (lambda x: x.astype(str), wl.InputError, "real numbers"),
         (lambda x: np.where(x > 0, np.nan, x), wl.NumericalError, "'bad' is nan"),

@@ -107,7 +107,7 @@ def test_what_is_refused(model):
     refused("box", box=(0.4, 0.6))
     refused("option 'step'", attack={"step": 3})
     refused("step", attack={"steps": 0})
-    refused(r"y\[0\] is \d+, and the machine knows only the classes 0, 1", model, NEW, NEW_Y + 7)
+    refused(r"y\[0\] is \d+, which is none of the classes 0, 1", model, NEW, NEW_Y + 7)
     refused("dimensions", model, NEW, NEW_Y[:, None])
     refused("shape|features", model, NEW[:, :10], NEW_Y)
     broken = np.array(NEW)
@@ -227,7 +227,7 @@ def test_widths_and_boxes_are_those_of_features(tables):
     assert (cut.radius >= wl.certify(machine, points, labels).radius * (1 - 1e-9)).all()
     for wrong, message in [
         ({"widths": [1.0]}, "1 half-widths for samples of 14"),
-        ({"widths": "wide"}, "a number for each feature"),
+        ({"widths": "wide"}, "one number for each feature"),
         ({"box": (low[:3], high[:3])}, "box of 3 features"),
         ({"box": (high, low)}, "empty"),
         ({"units": "metres"}, "input"),

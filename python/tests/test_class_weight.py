@@ -89,7 +89,7 @@ def test_refused_by_name():
         wl.fit_svm(K, Y, class_weight={"rar": 2.0})
     with pytest.raises(wl.InputError, match="positive"):
         wl.fit_svm(K, Y, class_weight={"rare": -2.0})
-    with pytest.raises(wl.InputError, match="no number"):
+    with pytest.raises(wl.InputError, match="not a number"):
         wl.fit_svm(K, Y, class_weight={"rare": "much"})
     with pytest.raises(wl.InputError, match="needs classes"):
         wl.fit_ridge(K, X[:, 0], class_weight="balanced")

@@ -64,7 +64,7 @@ def test_local_elasticity_of_label_aware_kernels_and_its_published_normalisation
         found = wl.local_elasticity(h, Y, test_labels=y_test, published=published)
         assert found.test == pytest.approx(within / (within + between), rel=1e-12)
         assert found.train == wl.local_elasticity(h.train, Y).train
-    with pytest.raises(wl.InputError, match="published is of label_aware_kernel"):
+    with pytest.raises(wl.InputError, match="published needs a K of label_aware_kernel"):
         wl.local_elasticity(K, Y, published=True)
     with pytest.raises(wl.InputError, match="K_test and test_diagonal"):
         wl.local_elasticity(wl.label_aware_kernel(K, Y, K_TEST, x=X, x_test=X_TEST), Y, test_labels=y_test)
@@ -76,7 +76,7 @@ def test_leave_one_out_and_bounds_refuse_it_by_name():
     h = wl.label_aware_kernel(K, Y, x=X)
     signs = np.where(Y == "right", 1.0, -1.0)
     for refused in (lambda: wl.ridge_path(h, signs, [1.0]), lambda: wl.label_bound(h, signs)):
-        with pytest.raises(wl.InputError, match="LabelAwareKernel is no matrix"):
+        with pytest.raises(wl.InputError, match="LabelAwareKernel is not a matrix"):
             refused()
 
 

@@ -70,7 +70,7 @@ def test_bad_lam(machine, lam):
     ("y", "message"),
     [
         (np.ones(60), "class"),
-        (NUMBERS, "no label"),
+        (NUMBERS, "not a class label"),
         (np.where(np.arange(60) == 3, np.nan, SIGNS), r"y\[3\] is nan"),
         (SIGNS[:, None], "2 dimensions"),
         (np.array([None, "a"] * 30, dtype=object), "order"),

@@ -201,7 +201,7 @@ if importlib.util.find_spec("sklearn") is not None:
 
 
 def __getattr__(name: str) -> Any:
-    """The estimators, on first use: the package neither needs scikit-learn nor waits for its import."""
+    """Imports the estimators on first use, so that the package neither requires nor imports scikit-learn."""
     if name not in _ESTIMATORS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     try:
@@ -213,7 +213,7 @@ def __getattr__(name: str) -> Any:
     return getattr(_estimators, name)
 
 
-# Tracebacks, pickles and help name these as users do.
+# Tracebacks, pickles and help show the public names.
 _TYPES = (
     AccuracyWarning,
     BackendPresence,

@@ -1,4 +1,4 @@
-"""Users' own activations."""
+"""User-defined activations."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from widelimit._core import InputError, NumericalError
 
 
 def register_activation(name: str, function: Callable[[NDArray[np.float64]], ArrayLike]) -> None:
-    """Makes `custom(name=…)` in a network mean this function, for the rest of the process.
+    """Registers a function as the activation `custom(name=…)` of networks, for the lifetime of the process.
 
-    The function takes a float64 vector and returns as many values: NumPy's functions do. It is evaluated at the nodes
-    of quadrature rules, from several threads in turn, so it must depend on nothing but its argument. It may have kinks
-    and jumps; between jumps it has a derivative. What it raises, the kernel raises. Registering a name again replaces
-    the function for kernels computed later.
+    The function maps a float64 vector elementwise, as NumPy ufuncs do. It is evaluated at the nodes of quadrature
+    rules, from several threads in turn, so it must be pure. It may have kinks and jumps, but must be differentiable
+    between jumps. Kernels propagate its exceptions. Registering a name again replaces the function for kernels
+    computed later.
 
     >>> import numpy as np, widelimit as wl
     >>> wl.register_activation("arctan", np.arctan)
@@ -36,16 +36,16 @@ def register_activation(name: str, function: Callable[[NDArray[np.float64]], Arr
         y = np.asarray(function(x))
         if y.shape != points.shape:
             raise InputError(
-                f"activation '{name}' gave shape {y.shape} for {points.shape} points; it must work element by element"
+                f"activation '{name}' returned shape {y.shape} for {points.shape} points; it must be elementwise"
             )
         if y.dtype.kind not in "fiub":
-            raise InputError(f"activation '{name}' gave {y.dtype}; it must give real numbers")
+            raise InputError(f"activation '{name}' returned dtype {y.dtype}; it must return real numbers")
         y = np.ascontiguousarray(y, dtype=np.float64)
         if not np.isfinite(y).all():
             worst = int(np.flatnonzero(~np.isfinite(y))[0])
             raise NumericalError(
                 f"activation '{name}' is {y[worst]} at {points[worst]}; it must be finite everywhere, "
-                "or the data scaled so that it is"
+                "or the data must be scaled accordingly"
             )
         return y
 

@@ -1,4 +1,4 @@
-"""What a sample promises of data not seen: generalisation bounds of kernel machines."""
+"""Generalisation bounds of kernel machines."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from widelimit._threads import usable
 
 
 class BoundTerms(NamedTuple):
-    """The parts of a bound on the mean loss over all data."""
+    """The terms of a bound on the expected loss."""
 
     value: float
-    """Their sum."""
+    """The sum of the terms."""
     empirical: float
     """Mean loss on the sample."""
     complexity: float
@@ -29,12 +29,12 @@ class BoundTerms(NamedTuple):
 
 
 class RademacherBound(NamedTuple):
-    """Bounds of a fitted machine; made by rademacher_bound."""
+    """Rademacher bounds of a fitted machine, returned by rademacher_bound."""
 
     textbook: BoundTerms
-    """EQ's: the norm B taken as if it had been chosen before the sample was seen."""
+    """The bound of EQ, which treats the norm B as fixed before the sample is drawn."""
     uniform: BoundTerms | None
-    """True of the norm that the fit has."""
+    """Valid for the data-dependent norm of the fit."""
     norm: float
     """B = √(αᵀKα)."""
     trace: float
@@ -43,39 +43,39 @@ class RademacherBound(NamedTuple):
     """|b|."""
     samples: int
     loss: str
-    """The loss that is bounded, clipped: for classes at that of no decision, and divided by it."""
+    """The bounded loss, clipped; for classes it is clipped at its value for g = 0 and divided by that value."""
     lipschitz: float
     """ρ."""
     range: float
-    """c: no loss is larger, and a bound of c or more says nothing."""
+    """c: upper bound of the clipped loss; a bound of c or more is vacuous."""
     delta: float
 
     @property
     def vacuous(self) -> bool:
-        """Whether the bound that is true of this fit says nothing."""
+        """Whether the uniform bound (else the textbook bound) is vacuous."""
         return (self.uniform or self.textbook).value >= self.range
 
 
 class LabelBound(NamedTuple):
-    """Bounds of kernel regression from labels and kernel alone; made by label_bound. None where infinite."""
+    """Bounds of kernel regression from labels and kernel alone, returned by label_bound. None if infinite."""
 
     norm_square: float | None
-    """yᵀH⁻¹y; None where no function of the kernel takes these labels."""
+    """yᵀH⁻¹y; None if no function in the RKHS interpolates these labels."""
     a_priori: float | None
-    """√(2yᵀH⁻¹y/n) as printed, which supposes K(x, x) = ½."""
+    """√(2yᵀH⁻¹y/n) as published, which assumes K(x, x) = ½."""
     scaled: float | None
-    """2√(yᵀH⁻¹y·tr H)/n: the same for kernels of any scale."""
+    """2√(yᵀH⁻¹y·tr H)/n: the generalisation to kernels of any scale."""
     absolute: float | None
-    """Of E|f − y|, as printed: scaled + √(log(1/δ)/n)."""
+    """Bound of E|f − y| as published: scaled + √(log(1/δ)/n)."""
     uniform: BoundTerms | None
-    """With constants that are proved: of the share of errors for labels ±1, else of E min(1, |f − y|)."""
+    """Bound with proved constants: of the error rate for labels ±1, else of E min(1, |f − y|)."""
     trace: float
     samples: int
     delta: float
     condition: float | None
     """Estimate of the condition number of H."""
     message: str
-    """Why there is no bound, or how sure it is; empty where there is nothing to say."""
+    """Why there is no bound, or how reliable it is; may be empty."""
 
 
 def _terms(parts: tuple | None) -> BoundTerms | None:
@@ -94,16 +94,16 @@ def rademacher_bound(
     backend: str | None = None,
     check_definite: bool | None = None,
 ) -> RademacherBound:
-    """With probability 1 − delta over samples, the share of errors of a fitted machine is at most this.
+    """Returns an upper bound of the error of a fitted machine that holds with probability 1 − delta over samples.
 
-    k: the Gram matrix of the samples that `fit` was fitted to, y their labels or numbers. The kernel must not depend on
-    the sample. Of two classes `loss` may be 'hinge' (the default), 'squared', 'squared-hinge', 'insensitive' or
-    'logistic', each clipped so that it is at least 1 for an error; of more it is 'hinge', a ramp of the margin. For
-    numbers the mean of min(loss, clip) is bounded, of the squared loss (svr: the ε-insensitive one) unless another is
-    asked for, and clip, 1 unless given, must be chosen without a look at the sample.
-    delta: share of samples on which the bound may fail; 0.05 unless given.
+    k: the Gram matrix of the training samples of `fit`; y: their labels or numbers. The kernel must not depend on
+    the sample. For two classes `loss` is 'hinge' (default), 'squared', 'squared-hinge', 'insensitive' or 'logistic',
+    each scaled and clipped so that it is at least 1 for an error; for more classes it is 'hinge', a ramp of the margin.
+    For numbers the mean of min(loss, clip) is bounded; `loss` defaults to the squared loss (svr: ε-insensitive), and
+    clip (default 1) must be chosen independently of the sample.
+    delta: probability that the bound fails; default 0.05.
     backend: as in fit_ridge.
-    check_definite: as in fit_svm; a kernel that is not positive semi-definite is an InputError.
+    check_definite: as in fit_svm; raises InputError if the kernel is not positive semi-definite.
 
     >>> import numpy as np, widelimit as wl
     >>> rng = np.random.default_rng(0)
@@ -118,7 +118,7 @@ def rademacher_bound(
     True
     """
     if not isinstance(fit, Fit):
-        raise InputError(f"fit is of type {type(fit).__name__}; give the Fit of fit_svm, fit_ridge or another of them")
+        raise InputError(f"fit is of type {type(fit).__name__}; give the Fit of fit_svm, fit_ridge or another machine")
     matrix = as_kernel(k, "K", backend, None)
     alpha = np.ascontiguousarray(fit.alpha[:, None] if fit.alpha.ndim == 1 else fit.alpha)
     bias = np.atleast_1d(np.asarray(fit.bias, dtype=np.float64))
@@ -126,7 +126,7 @@ def rademacher_bound(
     if fit.classes_ is None:
         targets = as_numbers(y)
         if targets.ndim != 1:
-            raise InputError("y must be one number for each sample; bound each target by itself")
+            raise InputError("y must be one number for each sample; bound each target separately")
         if fit.machine == "svr" and loss is None:
             options["loss"] = "insensitive"
         parts = _core.value_bound(matrix, alpha, bias, targets, options)
@@ -149,11 +149,11 @@ def label_bound(
     backend: str | None = None,
     threads: int | None = None,
 ) -> LabelBound:
-    """Bounds of kernel regression, f = k(·,X)H⁻¹y, before any training: from labels and kernel alone.
+    """Returns a priori bounds of kernel regression, f = k(·,X)H⁻¹y, from labels and kernel alone.
 
-    h: the Gram matrix; y: two classes, or a number for each sample. Labels that follow the kernel have a small
-    yᵀH⁻¹y, random ones a large one. Where samples are repeated with different labels it is infinite: all bounds are
-    None, and the message says why.
+    h: the Gram matrix; y: two classes, or a number for each sample. Labels aligned with the kernel have a small
+    yᵀH⁻¹y, random labels a large one. If duplicate samples have different labels, it is infinite: all bounds are None,
+    and the message gives the reason.
 
     >>> import numpy as np, widelimit as wl
     >>> h = np.array([[0.5, 0.4], [0.4, 0.5]])
@@ -166,7 +166,7 @@ def label_bound(
     if values.dtype.kind not in "fiu":
         classes, numbers = as_classes(y)
         if len(classes) != 2:
-            raise InputError(f"y has {len(classes)} classes; a bound by labels is of two, or of numbers")
+            raise InputError(f"y has {len(classes)} classes; label_bound needs two classes or numbers")
         values = 2.0 * numbers - 1.0
     targets = as_numbers(values)
     if targets.ndim != 1:
@@ -177,8 +177,9 @@ def label_bound(
 
 
 def clean_error_bound(bound: float, flip: float) -> float:
-    """A bound on errors beside noisy labels, of which each was flipped with probability `flip`, as one beside clean
-    labels: (bound − flip)/(1 − 2·flip), at least 0. Two classes, flips that do not depend on x.
+    """Converts an error bound on noisy labels, each flipped with probability `flip`, to one on clean labels.
+
+    Returns (bound − flip)/(1 − 2·flip), at least 0. For two classes, with flips independent of x.
 
     >>> import widelimit as wl
     >>> round(wl.clean_error_bound(0.26, flip=0.2), 6)
@@ -188,9 +189,10 @@ def clean_error_bound(bound: float, flip: float) -> float:
 
 
 def noisy_label_shape(flip: float, norm_square: float, samples: int, lam: float) -> float:
-    """(√λ·√(yᵀH⁻¹y/n) + 1/√λ)/(1 − 2p) for ridge k(x,X)(H + λI)⁻¹ỹ on flipped labels (NT-L Theorem 6).
+    """Computes (√λ·√(yᵀH⁻¹y/n) + 1/√λ)/(1 − 2p) for ridge k(x,X)(H + λI)⁻¹ỹ on flipped labels (NT-L Theorem 6).
 
-    A shape, not a guarantee: 1 stands for constants that the work does not give. norm_square is that of clean labels.
+    This is a scaling law, not a guarantee: unspecified constants of the theorem are set to 1. norm_square: yᵀH⁻¹y of
+    the clean labels.
 
     >>> import widelimit as wl
     >>> wl.noisy_label_shape(flip=0.25, norm_square=16.0, samples=4, lam=4.0)

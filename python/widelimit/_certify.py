@@ -1,4 +1,4 @@
-"""Certified radii: how far an input may be moved before a machine can take it for another class."""
+"""Certified radii: lower bounds of the perturbation that changes the predicted class of an input."""
 
 from __future__ import annotations
 
@@ -22,35 +22,35 @@ _ATTACK = ("steps", "restarts", "seed")
 
 
 class Certificates(NamedTuple):
-    """What certify found, an entry for each sample."""
+    """Result of certify, with one entry per sample."""
 
     radius: NDArray[np.float64]
-    """No input in the ball of this radius (and in the box) has another class; 0 where the sample is misclassified.
-    An ℓ∞ ball of radius ε moves feature j by ε·widths[j] at most."""
+    """No input in the ball of this radius (and in the box) has another class; 0 if the sample is misclassified.
+    An ℓ∞ ball of radius ε moves feature j by at most ε·widths[j]."""
     correct: NDArray[np.bool_]
     """Whether the prediction is the given class."""
     margin: NDArray[np.float64]
     """The smallest output, or difference of outputs, that must stay positive."""
     method: list[str]
-    """Which method gave the radius: 'convex' and 'interval' take the best of those below them."""
+    """The method that gave the radius; 'convex' and 'interval' take the best of themselves and weaker methods."""
     attack: NDArray[np.float64] | None
-    """Distance of the nearest input found that has another class, inf where none was found; None without an attack."""
+    """Distance of the nearest adversarial input found, inf if none was found; None without an attack."""
     attacked: NDArray[np.float64] | None
-    """Those inputs, in the shape and the units of X."""
+    """The adversarial inputs, in the shape and the units of X."""
     widths: NDArray[np.float64] | None
-    """Of the ball of radius 1, in the units of X, by feature; None where samples are scaled by their norms."""
+    """Half-widths of the ball of radius 1 by feature, in the units of X; None if samples are scaled by their norms."""
     units: str
-    """What radii are in: 'input' or 'scaled'."""
+    """Units of the radii: 'input' or 'scaled'."""
     remark: str
-    """Why another method was used than the one asked for; empty where there is nothing to say."""
+    """Why another method than the requested one was used; may be empty."""
     seconds: float
     attack_seconds: float
 
     @property
     def feature_radius(self) -> NDArray[np.float64]:
-        """How far each feature of each sample may be moved, all at once, in the units of X: samples × features."""
+        """Certified simultaneous perturbation of each feature, in the units of X: samples × features."""
         if self.widths is None:
-            raise InputError("the model divides each sample by its own norm: there are no radii in the units of X")
+            raise InputError("the model divides each sample by its own norm, so radii in the units of X do not exist")
         return self.radius[:, None] * self.widths[None, :]
 
 
@@ -70,24 +70,25 @@ def certify(
     backend: str | None = None,
     threads: int | None = None,
 ) -> Certificates:
-    """The largest radius, for each sample, within which its class is proved not to change.
+    """Returns, for each sample, a radius within which its predicted class provably does not change.
 
     model: a fitted NTKClassifier or NTKRegressor, a Pipeline of scalers that ends in one, a search such as GridSearchCV
         over one of these, a Model of load_model, or a TrainedNetwork.
-    y: the class of each sample; of a machine for numbers, numbers whose sign is certified.
+    y: the class of each sample; for a regressor, numbers whose sign is certified.
     norm: 'linf' (the default) or 'l2'.
-    method: 'convex' (the default), 'interval', or 'paper', the published one; trained networks have intervals only.
-    units: of radii and box. 'input', the default, are those of X; 'scaled' those of the features after the model's own
-        scaling or the scalers of the pipeline, where a ball of radius 1 moves each feature by its scale.
-    widths: half-widths of the ℓ∞ ball of radius 1, one for each feature, in the units of X; 0 for a feature that never
-        changes. With radius=1 they are the box of perturbations itself.
-    box: least and largest value of every feature, as (0, 1), or two arrays: the ball is cut by it. X must lie inside.
-    radius: only decide whether this radius is certified, which is cheaper: the result is it, or 0.
-    attack: True to look for inputs nearby that have another class, or {'steps': …, 'restarts': …, 'seed': …}.
-    tolerance: of the search, 1e-3 unless said: a radius may be less by this part than what the method can prove.
-    backend: 'cpu' (the default), or an NVIDIA device such as 'cuda:0'.
+    method: 'convex' (default), 'interval', or 'paper', the published method; trained networks support intervals only.
+    units: units of radii and box: 'input' (default), those of X; 'scaled', those of the features after the scaling of
+        the model or the scalers of the pipeline, where a ball of radius 1 moves each feature by its scale.
+    widths: half-widths of the ℓ∞ ball of radius 1, one per feature, in the units of X; 0 for a fixed feature. With
+        radius=1 they are the perturbation box itself.
+    box: lower and upper bound of every feature, e.g. (0, 1), or two arrays; the ball is intersected with it. X must
+        lie inside.
+    radius: only test whether this radius is certified, which is cheaper: the result is this radius or 0.
+    attack: True to search for adversarial inputs, or {'steps': …, 'restarts': …, 'seed': …}.
+    tolerance: relative tolerance of the search, by which a radius may be below the best provable one; default 1e-3.
+    backend: 'cpu' (default), or an NVIDIA device such as 'cuda:0'.
 
-    A Model that divides each sample by its own norm has radii of the scaled samples only.
+    A Model that divides each sample by its own norm has radii in scaled units only.
 
     >>> import widelimit as wl
     >>> x, y, _ = wl.load_data("digits", classes=[3, 8], limit=120)
@@ -97,7 +98,7 @@ def certify(
     >>> r.radius.shape, bool((r.radius[r.correct] > 0).all()), bool((r.radius[r.correct] <= r.attack[r.correct]).all())
     ((20,), True, True)
 
-    Through a pipeline, radii are in the units of its input; here an image may lose half a grey level of 16 everywhere:
+    For a pipeline, radii are in the units of its input; here every pixel may change by half a grey level of 16:
 
     >>> from sklearn.pipeline import make_pipeline
     >>> from sklearn.preprocessing import MaxAbsScaler
@@ -142,7 +143,7 @@ def certify(
 
 
 def _as_core(model: Any) -> _core.Model:
-    """The library's model of a fitted estimator."""
+    """Converts a fitted estimator to a core model."""
     if not (hasattr(model, "machine") and hasattr(model, "network") and hasattr(model, "kernel")):
         if isinstance(model, (str, os.PathLike)):
             raise InputError(f"the model is a file name; give load_model({os.fspath(model)!r}) or load_network(…)")
@@ -161,7 +162,7 @@ def _as_widths(widths: ArrayLike) -> list[float]:
     try:
         return [float(width) for width in np.asarray(widths, dtype=np.float64).reshape(-1)]
     except (TypeError, ValueError):
-        raise InputError(f"widths is {widths!r}; give a number for each feature") from None
+        raise InputError(f"widths is {widths!r}; give one number for each feature") from None
 
 
 def _as_box(box: Any) -> tuple[list[float], list[float]]:
@@ -171,7 +172,7 @@ def _as_box(box: Any) -> tuple[list[float], list[float]]:
         return low.tolist(), high.tolist()
     except (TypeError, ValueError):
         raise InputError(
-            f"box is {box!r}; give the least and the largest value of a feature, as (0, 1), or of each feature"
+            f"box is {box!r}; give the lower and upper bound of all features, e.g. (0, 1), or of each feature"
         ) from None
 
 
@@ -187,11 +188,11 @@ def _as_attack(attack: bool | Mapping[str, int]) -> dict[str, Any]:
 
 
 def _as_labels(y: ArrayLike, classes: NDArray[Any] | None) -> NDArray[np.int64]:
-    """Numbers of the classes, which files may name by text; 0 and 1 for the signs of numbers."""
+    """Returns class indices, matching classes also by their text; for a regressor 0 and 1 by sign."""
     if classes is None:
         numbers = as_numbers(y)
         if numbers.ndim != 1 or (numbers == 0).any():
-            raise InputError("a machine for numbers has a certificate of their sign; give one number other than 0 each")
+            raise InputError("a regressor has a certificate of the sign; give one nonzero number for each sample")
         return (numbers > 0).astype(np.int64)
     given = np.asarray(y)
     if given.ndim != 1:
@@ -201,5 +202,5 @@ def _as_labels(y: ArrayLike, classes: NDArray[Any] | None) -> NDArray[np.int64]:
     labels = [place.get(value, text.get(str(value), -1)) for value in given.tolist()]
     if -1 in labels:
         at = labels.index(-1)
-        raise InputError(f"y[{at}] is {given[at].item()!r}, and the machine knows only the classes {', '.join(text)}")
+        raise InputError(f"y[{at}] is {given[at].item()!r}, which is none of the classes {', '.join(text)}")
     return np.array(labels, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Kernels compared on a user's own data: each tuned, on the same folds, with paired tests."""
+"""Comparison of tuned kernels on the same folds, with paired tests."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from widelimit._threads import usable
 
 
 class FoldChoice(NamedTuple):
-    """What a kernel chose on the training part of a fold, and what its machine says of the test part."""
+    """The choice of a kernel on the training part of a fold, and its predictions on the test part."""
 
     chosen: str
-    """The kernel, of a family of them."""
+    """The chosen kernel of the family."""
     lam: float
     error: float
     predicted: NDArray[Any]
-    """Labels or numbers of the test rows of the fold, in their order."""
+    """Predicted labels or numbers of the test rows of the fold."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,24 +36,24 @@ class ComparedKernel:
 
     kernel: str
     verdict: str
-    """'best', 'tied' (with the best), 'worse', 'failed', or 'no test' where nothing can be tested."""
+    """'best', 'tied' (with the best), 'worse', 'failed', or 'no test' if no test applies."""
     chosen: str | None = None
-    """The text of the kernel that all training samples choose."""
+    """Text of the kernel chosen on all training samples."""
     kind: str | None = None
-    """Of a network: 'ntk' or 'nngp'."""
+    """Kernel kind of a network: 'ntk' or 'nngp'."""
     lam: float | None = None
-    """The λ that all training samples choose."""
+    """The λ chosen on all training samples."""
     error: float | None = None
-    """Held-out error: every choice is made without the samples that it is measured on."""
+    """Held-out error of nested cross-validation: no choice uses the samples it is evaluated on."""
     interval: tuple[float, float] | None = None
-    """95 % confidence."""
+    """95 % confidence interval."""
     tuned_error: float | None = None
-    """The least error that the choice was made by: too small, because it was chosen."""
+    """The minimal validation error of the choice; optimistically biased by the selection."""
     test_error: float | None = None
-    """On x_test, of the choice fitted to all of x."""
+    """Error on x_test of the choice fitted to all of x."""
     test_interval: tuple[float, float] | None = None
     p: float | None = None
-    """That it is as good as the best, adjusted by Holm's method for all pairs."""
+    """p-value of equal error with the best kernel, adjusted by Holm's method for all pairs."""
     kernel_seconds: float = 0.0
     fit_seconds: float = 0.0
     folds: list[FoldChoice] = field(default_factory=list, repr=False)
@@ -65,7 +65,7 @@ _COLUMNS = ("kernel", "chosen", "lam", "error", "test_error", "p", "verdict", "k
 
 
 class Comparison:
-    """Kernels on the same folds, the best first; iterates over them."""
+    """Result of compare: a sequence of ComparedKernel, best first."""
 
     def __init__(
         self,
@@ -78,16 +78,16 @@ class Comparison:
         classes: NDArray[Any] | None,
     ) -> None:
         self.kernels = kernels
-        """ComparedKernel of each, from the least held-out error to the largest, then those that failed."""
+        """The kernels by increasing held-out error, followed by those that failed."""
         self.folds = folds
         """(training rows, test rows) of each fold."""
         self.test = test
         """The paired test: 'exact McNemar test', 'paired t-test', 'corrected resampled t-test' or 'none'."""
         self.notes = notes
-        """What a reader of the results should know."""
+        """Remarks on the interpretation of the results."""
         self.machine = machine
         self.classes = classes
-        """In order; None where numbers were learned."""
+        """The sorted classes; None for regression."""
         self._options = options
 
     @property
@@ -96,20 +96,20 @@ class Comparison:
 
     @property
     def tied(self) -> list[str]:
-        """Names of the kernels that do not differ significantly from the best, which is not among them."""
+        """Names of the kernels, without the best, that do not differ significantly from the best."""
         return [row.kernel for row in self.kernels if row.verdict == "tied"]
 
     def estimator(self, kernel: str | None = None) -> Any:
-        """An NTKClassifier or NTKRegressor, not fitted, with the choice of a kernel; of the best unless named.
+        """Returns an unfitted NTKClassifier or NTKRegressor with the choice of a kernel (default: the best).
 
-        InputError for a classical kernel, for which there is no estimator: classical_kernel and fit_ridge serve it.
+        Raises InputError for a classical kernel, which has no estimator; use classical_kernel and fit_ridge.
         """
         row = self.best if kernel is None else self[kernel]
         if row.failure is not None:
             raise InputError(f"{row.kernel} has no result: {row.failure}")
         if row.kind is None:
             raise InputError(
-                f"{row.chosen} is not the kernel of a network, and estimators have no other: take "
+                f"{row.chosen} is not the kernel of a network, so it has no estimator: use "
                 f"classical_kernel({row.chosen!r}, x) and the machines fit_…, or name another kernel"
             )
         from widelimit import _estimators
@@ -119,7 +119,7 @@ class Comparison:
         return made(network=row.chosen, machine=self.machine, lam=row.lam, kind=row.kind, **options)
 
     def to_pandas(self) -> Any:
-        """A pandas DataFrame with a row for each kernel, the best first."""
+        """Returns a pandas DataFrame with one row per kernel, best first."""
         try:
             import pandas as pd
         except ImportError as error:
@@ -187,28 +187,28 @@ def compare(
     threads: int | None = None,
     channels_first: bool | None = None,
 ) -> Comparison:
-    """Which kernel suits the data: each is tuned, on the same folds, by nested cross-validation.
+    """Compares kernels on the same folds, each tuned by nested cross-validation.
 
-    networks: of each its NTK, or with kind='nngp' its NNGP kernel, or with kind=('ntk', 'nngp') both. sweep=True lets
-        each network also choose its depth and how many of its layers are frozen.
-    kernels: classical ones. A bare name ('rbf', 'laplace', 'polynomial', 'arccosine', 'linear') also chooses its
-        parameters, by the scale of x; with arguments, as 'rbf(gamma=0.5)', it is that kernel.
-        Where neither is given: linear, rbf, laplace, fc:1, fc:3 and fc:5, on images cntk:3, too, on graphs gntk:2,
+    networks: for each network its NTK, with kind='nngp' its NNGP kernel, with kind=('ntk', 'nngp') both. sweep=True
+        also tunes the depth and the number of frozen layers of each network.
+    kernels: classical kernels. A name ('rbf', 'laplace', 'polynomial', 'arccosine', 'linear') also tunes its
+        parameters, relative to the scale of x; with arguments, e.g. 'rbf(gamma=0.5)', they are fixed.
+        If neither is given: linear, rbf, laplace, fc:1, fc:3 and fc:5; for images also cntk:3; for graphs gntk:2,
         gntk:3 and gntk:5.
     machine: 'ridge' (λ by exact leave-one-out), or 'svm', 'svm2', 'svr', 'logistic', 'regression', 'hard-svm' (λ by
-        inner_folds, 5 unless said, within the training part of a fold).
-    lams: λ to try; powers of ten by the scale of each kernel unless said.
-    folds: 5 unless said, stratified and drawn by seed; or (training rows, test rows) of each, as read_folds and the
-        split of scikit-learn's splitters give them.
-    x_test, y_test: scored besides, by the choice of each kernel fitted to all of x.
-    classify: whether y is classes. Unless said: text, booleans and whole numbers are, floating-point numbers are not.
-    sample_weight, class_weight: as in fit_svm; errors are weighted, too.
+        inner_folds, default 5, within the training part of a fold).
+    lams: candidate λ; default: powers of ten times the scale of each kernel.
+    folds: number of stratified folds, drawn by seed, default 5; or (training rows, test rows) of each fold, as
+        returned by read_folds and by the split method of scikit-learn's splitters.
+    x_test, y_test: additional test set, evaluated with the choice of each kernel fitted to all of x.
+    classify: whether y holds classes. Default: text, booleans and integers do, floating-point numbers do not.
+    sample_weight, class_weight: as in fit_svm; errors are weighted too.
 
-    The held-out error of a kernel is that of the whole procedure: each fold chooses kernel and λ on its training part
-    alone. Kernels are compared in pairs on the held-out samples, classes by the exact McNemar test, numbers and
-    weighted classes by the paired t-test of their losses; folds that overlap by the corrected resampled t-test of
-    Nadeau and Bengio; with Holm's correction for all pairs at 5 %. A kernel that fails has its reason in `failure` and
-    does not stop the others.
+    The held-out error is that of the whole procedure: each fold chooses kernel and λ on its training part alone.
+    Kernels are compared in pairs on the held-out samples: classes by the exact McNemar test, numbers and weighted
+    classes by the paired t-test of their losses, overlapping folds by the corrected resampled t-test of Nadeau and
+    Bengio; with Holm's correction for all pairs at 5 %. If a kernel fails, `failure` gives the reason, and the other
+    kernels are still compared.
 
     >>> import widelimit as wl
     >>> x, y, _ = wl.load_data("digits", classes=[3, 8, 9], limit=120, scale="unit")
@@ -286,7 +286,7 @@ def _name(net: Network | str | list) -> str:
 
 
 def _samples(named: list, classical: list, x: Any, name: str, channels_first: bool | None, backend: str) -> Any:
-    """x as samples of all of them, channels last."""
+    """Converts x to samples for all kernels, channels last."""
     x = on_host(x, name, backend)
     readers = [network for _, network in named if not network.reads_graphs]
     if isinstance(x, Graphs) or (not readers and classical):
@@ -302,7 +302,7 @@ def _holds_classes(y: ArrayLike) -> bool:
 
 
 def _targets(y: ArrayLike, classify: bool, name: str) -> tuple[Any, Any, Any]:
-    """(classes, the place of that of each sample, numbers), None for what there is not."""
+    """Returns (classes, class indices, None) or (None, None, numbers)."""
     if classify:
         classes, labels = as_classes(y)
         if len(classes) < 2:
@@ -312,12 +312,12 @@ def _targets(y: ArrayLike, classify: bool, name: str) -> tuple[Any, Any, Any]:
     if numbers.ndim == 2 and numbers.shape[1] == 1:
         numbers = numbers.ravel()
     if numbers.ndim != 1:
-        raise InputError(f"{name} has {numbers.shape[1]} columns; kernels are compared on one number for each sample")
+        raise InputError(f"{name} has {numbers.shape[1]} columns; compare needs one number for each sample")
     return None, None, numbers
 
 
 def _places(y: ArrayLike, classes: NDArray[Any]) -> NDArray[np.int64]:
-    """The place of each label among the classes; −1, which no machine says, where it is none of them."""
+    """Returns the index of each label among the classes; −1, which is never predicted, for an unknown label."""
     own, labels = as_classes(y)
     known = {label: place for place, label in enumerate(classes.tolist())}
     return np.array([known.get(label, -1) for label in own.tolist()], dtype=np.int64)[labels]
@@ -332,9 +332,9 @@ def _folds(folds: Any) -> dict[str, Any]:
         raise InputError(f"folds is {folds!r}; give a number, or (training rows, test rows) of each") from error
     for part in (part for pair in given for part in pair):
         if part.ndim != 1 or part.dtype.kind not in "iu":
-            raise InputError("the rows of a fold are lists of whole numbers from 0")
+            raise InputError("the rows of a fold must be lists of integers from 0")
     if not given:
-        raise InputError("there are no folds")
+        raise InputError("folds is empty; give at least one fold")
     return {"given_folds": [(train.tolist(), test.tolist()) for train, test in given]}
 
 
@@ -342,7 +342,7 @@ def _class_weights(class_weight: Any, classes: NDArray[Any] | None) -> dict[str,
     if class_weight is None:
         return {}
     if classes is None:
-        raise InputError("class_weight needs classes; y is numbers: say classify=True where they name classes")
+        raise InputError("class_weight needs classes, but y holds numbers; give classify=True if they are class labels")
     if isinstance(class_weight, str) and class_weight == "balanced":
         return {"balanced": True}
     return {"class_weights": class_weight_list(class_weight, classes).tolist()}

@@ -1,4 +1,4 @@
-"""Kernels to compare the limit kernels with: classical ones, and those of random finite networks."""
+"""Reference kernels: classical kernels, and kernels of random finite networks."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from widelimit._threads import usable
 
 
 class MonteCarlo(NamedTuple):
-    """Mean over random networks and the standard error of that mean, entry by entry."""
+    """Mean over random networks and its standard error, for each entry."""
 
     nngp: NDArray[np.float64]
     nngp_error: NDArray[np.float64]
@@ -32,9 +32,10 @@ def classical_kernel(
     backend: str = "cpu",
     threads: int | None = None,
 ) -> Array:
-    """Gram matrix of a classical kernel: 'linear', 'polynomial', 'rbf', 'laplace' or 'arccosine', with arguments.
+    """Returns the Gram matrix of a classical kernel: 'linear', 'polynomial', 'rbf', 'laplace' or 'arccosine'.
 
-    'rbf(gamma=0.5)', 'polynomial(degree=2, offset=1)', 'arccosine(degree=1)'; gamma is 1/D unless given.
+    Kernels take arguments, e.g. 'rbf(gamma=0.5)', 'polynomial(degree=2, offset=1)', 'arccosine(degree=1)'; gamma
+    defaults to 1/D.
 
     >>> import numpy as np, widelimit as wl
     >>> wl.classical_kernel("rbf(gamma=0.5)", np.eye(2)).round(6)
@@ -58,12 +59,13 @@ def monte_carlo_kernel(
     threads: int | None = None,
     channels_first: bool | None = None,
 ) -> MonteCarlo:
-    """Kernels of random finite networks, with their standard errors.
+    """Estimates kernels by random finite networks, with standard errors.
 
-    An independent check of the limit, and the only answer for networks whose limit has no closed form (max_pool).
-    width: hidden units or channels; draws: independent networks; ntk=False leaves out the costlier tangent kernel.
+    An independent check of the limit kernel, and the only method for networks whose limit has no closed form
+    (max_pool).
+    width: hidden units or channels; draws: independent networks; ntk=False omits the more expensive NTK.
     channels_first: as in kernel. backend: 'cpu', or an NVIDIA device such as 'cuda:0', with the same random numbers.
-    The finite width also biases the mean by O(1/width), which the standard error does not count.
+    The finite width also biases the mean by O(1/width), which the standard error does not include.
 
     >>> import numpy as np, widelimit as wl
     >>> net, x = wl.Network("fc:1"), np.eye(2)

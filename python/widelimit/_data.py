@@ -1,4 +1,4 @@
-"""Data by name or by file."""
+"""Loading of data sets by name or file."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ if TYPE_CHECKING:
 
 
 class DataWarning(UserWarning):
-    """Something about the data that a reader of results should know: a guess, samples or classes left out."""
+    """A remark on how data were read, e.g. a guessed task, or samples or classes that were dropped."""
 
 
 class _Samples(NamedTuple):
     x: Any
-    """N×D, or N×H×W×C for images; float32 where the source holds bytes; a scipy.sparse.csr_array where it is sparse,
-    and Graphs where it holds graphs."""
+    """N×D, or N×H×W×C for images; float32 if the source holds bytes; a scipy.sparse.csr_array for sparse data, and
+    Graphs for graphs."""
     y: NDArray[np.int64] | NDArray[np.float64] | None
-    """Class of each sample, an index into class_names; or real targets, N, or N×K of K labels; or None."""
+    """Class of each sample, an index into class_names; or real targets, N, or N×K for K labels; or None."""
     class_names: list[str]
-    """As the source writes them; empty for targets."""
+    """Class names as written in the source; empty for targets."""
 
 
 class Data(_Samples):
-    """Samples with what is known of them; unpacks to x, y, class_names.
+    """Samples with their metadata; unpacks to x, y, class_names.
 
-    notes: what a reader of results should know of how they were read, each of which was a DataWarning.
-    feature_names: of a table, COLUMN or COLUMN=CATEGORY for each column of x; else empty.
+    notes: remarks on how the data were read, each issued as a DataWarning.
+    feature_names: for a table, COLUMN or COLUMN=CATEGORY for each column of x; else empty.
     """
 
     notes: list[str]
@@ -48,7 +48,7 @@ class Data(_Samples):
 
 
 def _table_options(label: Any, task: Any, columns: Any, drop: Any, categorical: Any, missing: Any) -> dict[str, Any]:
-    """How labels and tables are read, as the library takes it."""
+    """Returns the options for labels and tables in the form of the core library."""
     return {
         "label": _text(label),
         "task": task,
@@ -76,24 +76,24 @@ def load_data(
     missing: str | None = None,
     memory: str | int | None = None,
 ) -> Data:
-    """Samples, labels and class names of a set of the catalogue ('digits', 'mnist:train', 'uci:iris'), of a file, of a
-    folder of images whose folders are classes, of standard input ('-'), or of a table in memory.
+    """Loads samples, labels and class names of a set of the catalogue ('digits', 'mnist:train', 'uci:iris'), a file, a
+    folder of images with one subfolder per class, standard input ('-'), or a table in memory.
 
-    classes: keep these; limit: the first so many; shuffle: a seed, else the order of the source; scale: 'none',
-    'unit', 'standard', 'channel', 'minmax', 'maxabs' or 'byte'; label: which column or array of a file is the label, or
-    'none'; task: 'classification' or 'regression' where labels are whole numbers, else guessed. In this order: classes,
-    shuffle, limit, scale. memory: bytes that loading may take at once ("1GiB"), else what is left.
+    classes: classes to keep; limit: maximal number of samples; shuffle: a seed, else the order of the source; scale:
+    'none', 'unit', 'standard', 'channel', 'minmax', 'maxabs' or 'byte'; label: the column or array of a file that holds
+    the label, or 'none'; task: 'classification' or 'regression' for integer labels, else guessed. The order is classes,
+    shuffle, limit, scale. memory: memory limit of loading ("1GiB"); default: the available memory.
 
-    Tables (CSV, TSV): columns, drop, categorical: read only these columns, not these, or these as categories, by name
-    or number; missing: 'refuse' cells without a value, 'drop' their rows, or fill in the 'mean' or 'median'. Columns of
-    texts become a feature for each category. label: several columns, 'y,z', are targets with a column each.
+    Tables (CSV, TSV): columns, drop, categorical: columns to read, to omit, or to treat as categorical, by name or
+    index; missing: 'refuse' missing values, 'drop' their rows, or impute the 'mean' or 'median'. Text columns are
+    one-hot encoded. label: several columns, 'y,z', give one target column each.
     A pandas or polars DataFrame, a PyArrow table, and .parquet, .feather and .arrow files (through PyArrow or polars)
-    are tables with a header: None and NaN have no value, columns of a categorical type hold categories, booleans are 0
-    and 1, dates are refused.
+    are tables with a header: None and NaN are missing values, columns of a categorical type are categorical, booleans
+    are 0 and 1, dates raise InputError.
 
-    model: read the samples as those of a model (load_model, load_network): the same columns, missing values filled as
-    then, y as indices into its classes_. part: 'test' or 'train' takes that part of the split that the model was made
-    with, from the same source; InputError where the source is another.
+    model: read the samples like those of a model (load_model, load_network): the same columns and imputation, y as
+    indices into its classes_. part: 'test' or 'train' selects that part of the split used to make the model, from the
+    same source; raises InputError if the source differs.
 
     >>> import widelimit as wl
     >>> x, y, names = wl.load_data("digits", classes=[3, 8], limit=100, scale="unit")
@@ -112,7 +112,7 @@ def load_data(
     asked["spec"] = as_spec(spec, "DataFrame", asked)
     if model is None:
         if part is not None:
-            raise InputError("part= is of the split that a model was made with; give model= too")
+            raise InputError("part= refers to the split of a model; give model= too")
         train, _, notes, features, origin = _core.load(asked)
         return _data(train, _warned(notes), features, None if _scales(scale) else origin)
     if learned:
@@ -143,12 +143,12 @@ def load_train_test(
     missing: str | None = None,
     memory: str | int | None = None,
 ) -> tuple[Data, Data | None]:
-    """Two sets that belong together: one set split, or two sets.
+    """Loads a training and a test set: one set that is split, or two sets.
 
-    split: fraction of the samples to train on. split_order: 'stratified' draws them by seed, the same share of every
-    class; 'file' holds out the last ones. Scaling, columns, categories and what stands for missing values are learned
-    on the first set. The labels of both are indices into the class names of the first; a class without training samples
-    is left out, with a DataWarning. The second is None without test and split. Other options are those of load_data.
+    split: fraction of training samples. split_order: 'stratified' draws them by seed, with equal class proportions;
+    'file' holds out the last samples. Scaling, columns, categories and imputed values are learned on the training set.
+    The labels of both are indices into the class names of the training set; a class without training samples is
+    dropped, with a DataWarning. The test set is None without test and split. Other options as in load_data.
 
     >>> import widelimit as wl
     >>> train, test = wl.load_train_test("digits", split=0.8, seed=0, scale="standard")
@@ -179,12 +179,12 @@ def load_train_test(
 def read_folds(
     path: str | PathLike[str], y: ArrayLike | None = None
 ) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """Partitions of a published protocol: (training rows, test rows) of each fold, as scikit-learn's `cv=` takes them.
+    """Reads the folds of a published protocol: (training rows, test rows) of each, as for `cv=` of scikit-learn.
 
-    path: lines of row numbers from 0, training and test in turn (as conxuntos.dat of the UCI benchmark), or JSON
+    path: lines of row numbers from 0, alternating training and test (e.g. conxuntos.dat of the UCI benchmark), or JSON
         [{"train": [...], "test": [...]}, ...].
-    y: the labels or targets of the samples. The rows are then compared with them: ValueError for a row that is none of
-        them, or both trained on and tested; a warning for rows never tested and classes not trained on.
+    y: labels or targets, against which the rows are checked: raises InputError, a ValueError, for a row out of range or
+        in both parts of a fold; warns of rows that are never tested and of classes missing from a training part.
 
     >>> import os, tempfile, widelimit as wl
     >>> path = os.path.join(tempfile.mkdtemp(), "folds.txt")
@@ -214,7 +214,7 @@ def _data(found: tuple[Any, Any, list[str]], notes: list[str], features: list[st
     x, y, class_names = found
     if isinstance(x, GraphSamples):
         x = Graphs._of(x)
-    # The buffer protocol says long long where NumPy's int64 is long: the same numbers, another name in print.
+    # The buffer protocol reports long long, while int64 of NumPy is long: same type, other name when printed.
     data = Data(x, y if y is None or y.dtype.kind == "f" else y.view(np.int64), class_names)
     data.notes = notes
     data.feature_names = features

@@ -1,4 +1,4 @@
-"""Arrays in the memory of a device: ours, and those of PyTorch, CuPy and JAX through DLPack."""
+"""Arrays in device memory: DeviceArray, and arrays of PyTorch, CuPy and JAX through DLPack."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ import numpy as np
 from widelimit import _core
 from widelimit._core import DeviceArray, InputError
 
-# Kinds of devices in DLPack.
+# DLPack device types.
 _HOST = (1, 3)
 _CUDA = (2, 13)
-# Of CUDA's streams, the legacy default stream: the producer makes it wait for what still fills the array.
+# The legacy default stream of CUDA; the producer synchronises it with pending writes to the array.
 _LEGACY_STREAM = 1
 
 
 def device_of(x: Any) -> int | None:
-    """N where x lies on CUDA device N; None where it lies on the host, or is no array."""
+    """Returns N if x is on CUDA device N; None if it is on the host or not an array."""
     if isinstance(x, np.ndarray) or not hasattr(x, "__dlpack_device__"):
         return None
     kind, number = x.__dlpack_device__()
@@ -25,16 +25,16 @@ def device_of(x: Any) -> int | None:
         return None
     if int(kind) in _CUDA:
         return int(number)
-    raise InputError(f"an array lies on a device of DLPack's kind {int(kind)}; copy it to the host first")
+    raise InputError(f"an array is on a device of DLPack kind {int(kind)}; copy it to the host first")
 
 
 def device_name(backend: str) -> str:
-    """'cuda' is short for its first device."""
+    """Expands 'cuda' to its first device."""
     return "cuda:0" if backend == "cuda" else backend
 
 
 def require_device(x: Any, name: str, number: int, backend: str) -> None:
-    """Nothing moves between devices unasked."""
+    """Raises InputError if x is on another device than the back end; data are never moved implicitly."""
     if device_name(backend) == f"cuda:{number}":
         return
     copy = f"{name}.numpy()" if isinstance(x, DeviceArray) else f"{name}.cpu() in PyTorch, {name}.get() in CuPy"
@@ -55,7 +55,7 @@ def _capsule(x: Any, name: str) -> Any:
 
 
 def adopted(x: Any, name: str, backend: str) -> DeviceArray:
-    """A matrix on the device of the back end, where it lies."""
+    """Wraps a matrix on the device of the back end without a copy."""
     if isinstance(x, DeviceArray):
         return x
     try:
@@ -65,7 +65,7 @@ def adopted(x: Any, name: str, backend: str) -> DeviceArray:
 
 
 def on_host(x: Any, name: str, backend: str) -> Any:
-    """x itself, or a copy of the host of an array that lies on the device of the back end."""
+    """Returns x, or a host copy if x is on the device of the back end."""
     number = device_of(x)
     if number is None:
         return x
@@ -74,13 +74,13 @@ def on_host(x: Any, name: str, backend: str) -> Any:
 
 
 def fetched(k: Any, name: str) -> Any:
-    """k itself, or a copy of the host of a DeviceArray, for work of the host alone."""
+    """Returns k, or a host copy of a DeviceArray, for computations on the host."""
     if isinstance(k, DeviceArray):
         return k.numpy()
     number = device_of(k)
     if number is not None:
         raise InputError(
-            f"{name} lies on cuda:{number} and is read by the host; "
+            f"{name} lies on cuda:{number}, but this function runs on the host; "
             f"give a copy in host memory: {name}.cpu() in PyTorch, {name}.get() in CuPy"
         )
     return k

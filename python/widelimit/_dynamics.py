@@ -1,4 +1,4 @@
-"""Kernel machines while they are trained: gradient flow and gradient descent of a Gram matrix."""
+"""Training dynamics of kernel machines: gradient flow and gradient descent on a Gram matrix."""
 
 from __future__ import annotations
 
@@ -21,60 +21,60 @@ _CLASS_LOSSES = ("hinge", "squared-hinge", "logistic", "softmax")
 
 
 class FlowEvent(NamedTuple):
-    """An output that met a kink of its loss."""
+    """An output that reached a kink of its loss."""
 
     time: float
     sample: int
     output: int
     meeting: str
-    """'crosses', 'slides' (stays, held by a multiplier), 'leaves' or 'rests'."""
+    """'crosses', 'slides' (stays at the kink by a multiplier), 'leaves' or 'rests'."""
 
 
 class RateCheck(NamedTuple):
-    """L(β_t) − L(β*) ≤ e^{−2λt}(L(β₀) − L(β*)), EQ Theorem 3.1, along a trajectory; None where not known."""
+    """L(β_t) − L(β*) ≤ e^{−2λt}(L(β₀) − L(β*)), EQ Theorem 3.1, along a trajectory; None if unknown."""
 
     holds: bool | None
     optimum: float | None
     """L(β*)."""
     largest_ratio: float | None
-    """Of the left to the right side, after the start."""
+    """Largest ratio of the left to the right side after the start."""
     at: float | None
-    """Its time or step."""
+    """Time or step of the largest ratio."""
     note: str
-    """Why it was not checked, if so."""
+    """Why the inequality was not checked, if so."""
 
 
 @dataclass(frozen=True, repr=False)
 class Trajectory:
-    """Outputs of a kernel machine while it is trained. Arrays have a first axis of recorded moments; a last axis of
-    outputs is left out where y was one column."""
+    """Outputs of a kernel machine during training. The first axis of arrays is that of the recorded times; the last
+    axis, of outputs, is omitted if y is one-dimensional."""
 
     times: NDArray[np.float64]
-    """Times of a flow, numbers of steps of a descent."""
+    """Times of a flow, or step counts of a descent."""
     outputs: NDArray[np.float64]
-    """g on the training samples: moments × samples (× outputs)."""
+    """g on the training samples: times × samples (× outputs)."""
     test_outputs: NDArray[np.float64] | None
-    """g on the test points, where k_test was given."""
+    """g on the test points, if k_test was given."""
     coefficients: NDArray[np.float64] | None
-    """α at each moment, where asked for."""
+    """α at each recorded time, if requested."""
     objective: NDArray[np.float64]
-    """λ/2‖β‖² + Σ l, without the part of the norm of a start outside the span of the samples."""
+    """λ/2‖β‖² + Σ l, without the norm of the initial component outside the span of the samples."""
     loss: NDArray[np.float64]
     """Σ l."""
     alpha: NDArray[np.float64]
     """α at the end: g(x) = Σ αᵢ K(x, xᵢ)."""
     samples: NDArray[np.intp]
-    """The training samples whose outputs were kept."""
+    """Indices of the training samples whose outputs were recorded."""
     events: list[FlowEvent]
-    """Of a flow whose loss has kinks, the first 100,000 of each output."""
+    """Events of a flow whose loss has kinks; at most 100,000 per output."""
     event_count: int
     rate: RateCheck
     recursion_error: float | None
-    """Of a descent: how far the outputs carried by EQ Theorem 3.2 are from those of α, relative."""
+    """Descent: relative difference of the outputs by the recursion of EQ Theorem 3.2 from those of α."""
     stable_step: float | None
-    """Of a descent: beyond this step it diverges."""
+    """Descent: largest stable step size."""
     step: float | None
-    """Of a descent with a constant schedule: its step."""
+    """Descent with a constant schedule: its step size."""
     summary: Summary
 
     def __repr__(self) -> str:
@@ -82,14 +82,14 @@ class Trajectory:
 
 
 def _targets(y: ArrayLike, loss: str) -> tuple[NDArray[np.float64], bool]:
-    """y as samples × outputs, and whether that is one output; the library checks that it fits the loss."""
+    """Returns y as samples × outputs, and whether there is one output. The core library checks the loss."""
     numeric = holds_numbers(y)
     if numeric and (np.ndim(y) == 2 or loss not in _CLASS_LOSSES):
         numbers = as_numbers(y)
         return (numbers[:, None], True) if numbers.ndim == 1 else (numbers, False)
     classes, labels = as_classes(y)
     if len(classes) < 2:
-        # Numbers ±1 of one class are still numbers, but a softmax of one class is nothing.
+        # Numbers ±1 with one distinct value are valid targets, but softmax needs two classes.
         if not numeric or loss == "softmax":
             raise InputError(f"y has {len(classes)} classes; give two or more")
         return as_numbers(y)[:, None], True
@@ -105,7 +105,7 @@ def _part(values: ArrayLike | None, name: str) -> NDArray[np.float64] | None:
 
 
 def _times(times: ArrayLike) -> NDArray[np.float64]:
-    """Times as the library reads them, which checks their order; infinity is one."""
+    """Converts times, which may include infinity; the core library checks their order."""
     found = np.asarray(times)
     if found.dtype.kind not in "fiu" or found.ndim > 1:
         raise InputError("times must be a list of numbers")
@@ -161,20 +161,20 @@ def flow(
     threads: int | None = None,
     check_definite: bool | None = None,
 ) -> Trajectory:
-    """The machine of a Gram matrix trained by gradient flow, ġ(x) = −λ g(x) − Σ l'(g(xᵢ), yᵢ) K(x, xᵢ).
+    """Trains a kernel machine by gradient flow, ġ(x) = −λ g(x) − Σ l'(g(xᵢ), yᵢ) K(x, xᵢ).
 
-    k: the Gram matrix of the samples, symmetric; float32 and float64 are read where they lie.
-    y: numbers for 'squared' and 'insensitive', else the class of each sample (two become ±1, the second in order the
-        positive one); or samples × outputs as the loss takes them.
-    loss: 'squared' (closed form), 'hinge' or 'insensitive' (event by event, exactly), 'squared-hinge', 'logistic' or
+    k: the symmetric Gram matrix of the samples; float32 and float64 are not copied.
+    y: numbers for 'squared' and 'insensitive', else the class of each sample (two classes become ±1, the second in
+        sorted order is positive); or a samples × outputs array of targets of the loss.
+    loss: 'squared' (closed form), 'hinge' or 'insensitive' (exact, event-driven), 'squared-hinge', 'logistic' or
         'softmax' (Runge–Kutta).
-    times: from 0 up; numpy.inf is the limit, the fitted machine.
-    lam: λ, 1 unless said; 0 is allowed. epsilon: of 'insensitive', 0.1 unless said.
-    k_test: K(test, train); these points are carried along.
-    alpha0: coefficients at the start; g0, g0_test: outputs at the start beside K @ alpha0, which decay as e^{−λt}.
-    record: training samples whose outputs are kept, all unless said; coefficients: True keeps α at all times.
-    method: 'runge-kutta' for squared loss without its closed form. tolerance: of a Runge–Kutta step, 1e-9 unless said.
-    backend: as in fit_ridge; k_test is read by the host. check_definite: as in fit_svm.
+    times: increasing, nonnegative; numpy.inf is the limit, the fitted machine.
+    lam: λ ≥ 0, default 1. epsilon: ε of 'insensitive', default 0.1.
+    k_test: K(test, train); the outputs at these points are integrated too.
+    alpha0: initial coefficients; g0, g0_test: initial outputs in addition to K @ alpha0, which decay as e^{−λt}.
+    record: training samples whose outputs are recorded, default all; coefficients: True records α at all times.
+    method: 'runge-kutta' to integrate the squared loss numerically. tolerance: of a Runge–Kutta step, default 1e-9.
+    backend: as in fit_ridge; k_test must be in host memory. check_definite: as in fit_svm.
 
     A flow that cannot reach all times ends early, with a ConvergenceWarning.
 
@@ -237,13 +237,12 @@ def descend(
     threads: int | None = None,
     check_definite: bool | None = None,
 ) -> Trajectory:
-    """The machine of a Gram matrix trained by (sub)gradient descent, α ← (1 − ηλ)α − η·(n/|B|)·Σ_{i∈B} l'(g(xᵢ), yᵢ)eᵢ.
+    """Trains a kernel machine by (sub)gradient descent, α ← (1 − ηλ)α − η·(n/|B|)·Σ_{i∈B} l'(g(xᵢ), yᵢ)eᵢ.
 
-    rate: η, a stable one unless said; schedule: 'pegasos' for 1/(λt) instead. steps: 1000 unless
-        said.
-    batch: samples of a step, all unless said, drawn by seed: wl.train with the same seed sees the same ones.
-    record_every: steps between recorded moments, 1 unless said; step 0 and the last are recorded too.
-    Other arguments as those of flow. Steps beyond `stable_step` are warned of, and a descent that diverges is stopped.
+    rate: η; default: a stable step size. schedule: 'pegasos' for η = 1/(λt). steps: default 1000.
+    batch: batch size, default all samples; batches are drawn by seed, the same as in wl.train with this seed.
+    record_every: steps between recordings, default 1; step 0 and the last step are always recorded.
+    Other arguments as in flow. A step size above `stable_step` gives a warning, and a diverging descent is stopped.
 
     >>> import widelimit as wl
     >>> t = wl.descend([[2.0]], [1.0], loss="squared", lam=0.0, rate=0.125, steps=3)

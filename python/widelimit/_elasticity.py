@@ -1,4 +1,4 @@
-"""Local elasticity: how much more a training step on a sample changes the outputs of its own class."""
+"""Local elasticity: how much more a training step on a sample changes outputs of its class than of others."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from widelimit._train import TrainedNetwork
 
 
 class LocalElasticity(NamedTuple):
-    """Relative ratio of similarities within and between classes; test pairs are None where there are none."""
+    """Relative ratio of similarities within and between classes; test entries are None without test points."""
 
     train: float
-    """same/(same + different) over pairs of training samples; 0.5 where labels do not matter."""
+    """same/(same + different) over pairs of training samples; 0.5 if the kernel ignores labels."""
     test: float | None
-    """The same over pairs of a test point and a training sample."""
+    """The same ratio over pairs of a test point and a training sample."""
     train_same: float
     train_different: float
     test_same: float | None
@@ -45,17 +45,17 @@ def local_elasticity(
     step: float | None = None,
     threads: int | None = None,
 ) -> LocalElasticity:
-    """RR(K) = mean_same K̄ / (mean_same K̄ + mean_different K̄), K̄ = K/√(K(x,x)K(x',x')).
+    """Returns RR(K) = mean_same K̄ / (mean_same K̄ + mean_different K̄), K̄ = K/√(K(x,x)K(x',x')).
 
-    K: a kernel of the training samples; or one of label_aware_kernel, which brings that of its test samples; or a
-        network from train, whose empirical NTK on x and x_test is taken; with start=True that of its initial weights.
-    step: instead of the NTK, changes of outputs by one step of gradient descent of this size on each sample (He and
-        Su 2020), which tend to it for small steps.
-    K_test: test × train. test_diagonal: K(x,x) of the test points; without it they are not normalised, which changes
-        nothing where all have the same. Of label_aware_kernel it is Θ(x,x) + λ·Z(x,x), which its test_diagonal gives.
-    published: True divides test points of label_aware_kernel by √Θ(x,x) of the kernel without labels, as the program of
-        Chen, He and Su (2020) does for its test row; K̄ is then no cosine.
-    self_pairs: True counts pairs of a sample with itself, which are 1 whatever the kernel.
+    K: a kernel matrix of the training samples; or the result of label_aware_kernel, which includes test samples; or a
+        network from train, whose empirical NTK on x and x_test is used, with start=True at its initial weights.
+    step: use the output changes of one gradient step of this size on each sample instead of the NTK (He and Su 2020);
+        they converge to it for small steps.
+    K_test: test × train. test_diagonal: K(x,x) of the test points; without it they are not normalised, which has no
+        effect if K(x,x) is constant. For label_aware_kernel it is Θ(x,x) + λ·Z(x,x), its test_diagonal.
+    published: True divides test points of label_aware_kernel by √Θ(x,x) of the label-agnostic kernel, as the code of
+        Chen, He and Su (2020) does for its test row; K̄ is then not a cosine.
+    self_pairs: True includes pairs of a sample with itself, which are 1 for every kernel.
 
     >>> import numpy as np, widelimit as wl
     >>> x, y, _ = wl.load_data("digits", classes=[3, 8], limit=60, scale="unit")
@@ -70,28 +70,28 @@ def local_elasticity(
     test_kernel: Any = K_test
     if isinstance(K, LabelAwareKernel):
         if K_test is not None or test_diagonal is not None:
-            raise InputError("a label-aware kernel brings K_test and test_diagonal of its own")
+            raise InputError("a label-aware kernel includes K_test and test_diagonal; leave them out")
         if x is not None or x_test is not None or step is not None or start:
-            raise InputError("x, x_test, start and step are of networks; K is a kernel already")
+            raise InputError("x, x_test, start and step are for networks; K is a kernel")
         kernel = K.train
         if test_labels is not None:
             test_kernel, test_diagonal = K.test, K.theta_diagonal if published else K.test_diagonal
             if test_kernel is None or test_diagonal is None:
                 raise InputError("test points of a label-aware kernel need its K_test and test_diagonal")
     elif published:
-        raise InputError("published is of label_aware_kernel: it leaves Z(x,x) out of the diagonal of test points")
+        raise InputError("published needs a K of label_aware_kernel: it omits Z(x,x) from the diagonal of test points")
     elif isinstance(K, TrainedNetwork):
         if x is None or K_test is not None:
-            raise InputError("a network needs its samples: give x, and x_test in place of K_test")
+            raise InputError("a network needs samples: give x, and x_test instead of K_test")
         kernel, test_kernel, own = _of_network(K, x, x_test, start, step, threads)
         test_diagonal = own if test_diagonal is None else test_diagonal
     else:
         if x is not None or x_test is not None or step is not None or start:
-            raise InputError("x, x_test, start and step are of networks; K is a kernel already")
+            raise InputError("x, x_test, start and step are for networks; K is a kernel")
         kernel = K
     matrix = _matrix(kernel, "K")
     if (test_kernel is None) != (test_labels is None):
-        raise InputError("test points need both: their kernel and test_labels")
+        raise InputError("test points need both a kernel and test_labels")
     known = np.asarray(labels)
     others = known[:0] if test_labels is None else np.asarray(test_labels)
     numbers = as_classes(np.concatenate([known, others]))[1]
@@ -117,7 +117,7 @@ def _matrix(k: Any, name: str) -> NDArray[np.floating]:
 def _of_network(
     net: TrainedNetwork, x: Any, x_test: Any, start: bool, step: float | None, threads: int | None
 ) -> tuple[Any, Any, NDArray[np.float64] | None]:
-    """Kernel, kernel of test points, and their own diagonal."""
+    """Returns the kernel, the kernel of the test points, and the diagonal of the test points."""
 
     def between(points: Any, samples: Any) -> NDArray[Any]:
         if step is None:

@@ -1,4 +1,4 @@
-"""The empirical tangent kernel of networks of finite width."""
+"""The empirical NTK of finite networks."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ def empirical_ntk(
     backend: str = "cpu",
     threads: int | None = None,
 ) -> NDArray[np.floating]:
-    """Θ̂(x, x') = ⟨∇f(x), ∇f(x')⟩ of a network at its trained weights, or at those of the start.
+    """Returns Θ̂(x, x') = ⟨∇f(x), ∇f(x')⟩ of a network at its trained or, with start=True, initial weights.
 
-    Gradients are by the weights of layers that are not frozen.
+    Gradients are taken with respect to the weights of layers that are not frozen.
 
-    outputs: 'trace', the mean over the outputs of ⟨∇f_k, ∇f_k⟩, or 'full', where row i·K + k belongs to output k of
-    sample i. x2 left out is x1, at half the work. backend: 'cpu', or 'cuda:0' for all of it on an NVIDIA device.
+    outputs: 'trace', the mean of ⟨∇f_k, ∇f_k⟩ over the outputs, or 'full', where row i·K + k belongs to output k of
+    sample i. x2: default x1, at half the cost. backend: 'cpu', or an NVIDIA device such as 'cuda:0'.
 
     >>> import numpy as np, widelimit as wl
     >>> x = np.array([[1.0, 0.0], [0.6, 0.8]])
@@ -49,7 +49,7 @@ def empirical_ntk_product(
     backend: str = "cpu",
     threads: int | None = None,
 ) -> NDArray[np.float64]:
-    """Θ̂(x1, x2)·v without the matrix: v has a number, or a row of one for each output, for every sample of x2.
+    """Returns Θ̂(x1, x2)·v without forming the matrix; v has one number per sample of x2, or one row of outputs.
 
     >>> import numpy as np, widelimit as wl
     >>> x = np.array([[1.0, 0.0], [0.6, 0.8]])

@@ -1,4 +1,4 @@
-"""Infinitely wide networks of all initial weights, trained by gradient flow: a Gaussian at each time."""
+"""Gaussian ensemble of randomly initialised, infinitely wide networks trained by gradient flow."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from widelimit._threads import usable
 
 @dataclass(frozen=True, eq=False)
 class Ensemble:
-    """Outputs of the ensemble on test points. Where t was a list, all arrays have an axis of times in front."""
+    """Outputs of the ensemble on test points. If t is a list, the first axis of all arrays is that of times."""
 
     times: NDArray[np.float64]
     mean: NDArray[np.float64]
-    """Points, and an axis of outputs where y has columns."""
+    """Points, with an axis of outputs if y is two-dimensional."""
     variance: NDArray[np.float64]
-    """One for each point, the same for all outputs."""
+    """One for each point; equal for all outputs."""
     covariance: NDArray[np.float64] | None
-    """Points × points where it was asked for."""
+    """Points × points, if requested."""
     summary: Summary
 
     @property
@@ -55,18 +55,17 @@ def ensemble(
     backend: str = "cpu",
     threads: int | None = None,
 ) -> Ensemble:
-    """Mean and covariance of infinitely wide networks trained by gradient flow on Σ(y − f)² + λ/2‖w − w₀‖².
+    """Returns mean and covariance of infinitely wide networks trained by gradient flow on Σ(y − f)² + λ/2‖w − w₀‖².
 
-    y: a number for each sample, or a row of them. x_test: new points; the training samples unless said.
-    t: one time or several, in the units of flow; numpy.inf is the end of training.
-    kind: 'ntk' (the default), all layers trained, or 'nngp', the last layer alone, which for t = ∞ and λ = 0 is
-        Bayesian inference without noise.
-    lam: λ of the distance to the initial weights, 0 unless said; diag_reg: the same relative to the mean of the
-        diagonal of the kernel, added to it: λ = 2·diag_reg·mean.
-    covariance: True for that between points, too.
+    y: one number per sample, or one row. x_test: test points, default the training samples.
+    t: one or several times, in the units of flow; numpy.inf is the end of training.
+    kind: 'ntk' (default), all layers trained, or 'nngp', only the last layer trained, which for t = ∞ and λ = 0 is
+        noise-free Bayesian inference.
+    lam: λ, default 0; diag_reg: the same relative to the mean diagonal of the kernel: λ = 2·diag_reg·mean.
+    covariance: True also returns the covariance between points.
 
-    neural-tangents' gradient_descent_mse_ensemble(kernel_fn, x, y, learning_rate=η, diag_reg=r) at its time s is this
-    with diag_reg=r at t = η·s/(2·y.size).
+    gradient_descent_mse_ensemble(kernel_fn, x, y, learning_rate=η, diag_reg=r) of neural-tangents at time s is
+    equivalent to diag_reg=r at t = η·s/(2·y.size).
 
     >>> import numpy as np, widelimit as wl
     >>> x, new = np.array([[1.0, 0.0], [0.0, 1.0]]), np.array([[1.0, 0.2]])

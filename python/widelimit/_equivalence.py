@@ -1,4 +1,4 @@
-"""Networks of finite width beside the kernel machine that their training has for a limit."""
+"""Comparison of finite networks with the kernel machine that is the limit of their training."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ from widelimit._train import _as_targets, _table
 
 
 class EquivalenceRun(NamedTuple):
-    """One network beside its machine. Differences are the largest |f − g| over outputs, points and recorded steps."""
+    """One network and its machine. Differences are maxima of |f − g| over outputs, points and recorded steps."""
 
     width: int
     seed: int
     trouble: str
-    """Why the network or the machine diverged; the numbers are then 0. Empty where neither did."""
+    """Why the network or the machine diverged, in which case all numbers are 0; else empty."""
     difference: float
     train_difference: float
     test_difference: float
     final_difference: float
-    """At the last step."""
+    """Difference at the last step."""
     kernel_part: float
-    """Machine of the limit to that of the network's own kernel before training, with parts=True."""
+    """Machine of the limit kernel minus machine of the empirical NTK at initialisation, with parts=True."""
     movement_part: float
-    """That machine to the network, with parts=True."""
+    """Machine of the empirical NTK at initialisation minus network, with parts=True."""
     loss: float
     machine_loss: float
     distance: float
@@ -43,7 +43,7 @@ class EquivalenceRun(NamedTuple):
 
 
 class EquivalencePath(NamedTuple):
-    """The first network of a width and its machine along the training: an entry for each recorded step."""
+    """The first network of a width and its machine during training, with one entry per recorded step."""
 
     width: int
     difference: NDArray[np.float64]
@@ -61,33 +61,33 @@ class WidthSlope(NamedTuple):
     end: int
     slope: float
     error: float | None
-    """Standard error; None where a width has one network."""
+    """Standard error; None if a width has one network."""
 
 
 @dataclass(frozen=True, repr=False)
 class Equivalence:
-    """What equivalence found. Differences are means over seeds, an entry for each width."""
+    """Result of equivalence. Differences are means over seeds, with one entry per width."""
 
     widths: NDArray[np.int64]
     difference: NDArray[np.float64]
     slope: float | None
-    """Of log difference against log width, every network a point; None for one width."""
+    """Slope of log difference against log width over all networks; None for one width."""
     slope_interval: tuple[float, float] | None
-    """Of 95 %."""
+    """95 % confidence interval."""
     final_slope: float | None
-    """The same at the last step."""
+    """Slope of the difference at the last step."""
     local_slopes: list[WidthSlope]
     settled: bool | None
-    """False where the widths do not lie on one line (at 5 %); None where that cannot be decided."""
+    """False if a test at 5 % rejects linearity over the widths; None if untestable."""
     kernel_part: NDArray[np.float64] | None
     movement_part: NDArray[np.float64] | None
     kernel_slope: float | None
     movement_slope: float | None
     runs: list[EquivalenceRun]
     steps: NDArray[np.int64]
-    """The recorded ones."""
+    """The recorded steps."""
     watched: NDArray[np.int64]
-    """Training samples whose outputs the paths hold."""
+    """Indices of the training samples whose outputs the paths contain."""
     paths: list[EquivalencePath]
     rate: float
     """Learning rate of networks and machines."""
@@ -123,16 +123,16 @@ def equivalence(
     threads: int | None = None,
     channels_first: bool | None = None,
 ) -> Equivalence:
-    """Trains networks of several widths and the kernel machine by the same steps and batches, and compares outputs.
+    """Trains networks of several widths and the kernel machine on the same batches, and compares their outputs.
 
-    widths: of the hidden layers; seeds: networks of each width, with seeds seed, seed + 1, …
-    machine_kernel: 'limit', that of infinite width, or 'start', each network's own before training.
-    parts: True splits the difference into chance in the kernel before training, which falls as m^(−1/2), and the
-        movement of the kernel in training, which falls faster and leads where λ or the widths are small.
-    rate: of networks and machine; the least that train would choose for one of the widths unless said.
-    Other arguments as those of train. Under 'init', 'none' and 'aux' f − f₀ is trained, as machines begin at 0.
+    widths: widths of the hidden layers; seeds: networks per width, with seeds seed, seed + 1, …
+    machine_kernel: 'limit', the kernel of infinite width, or 'start', the empirical NTK at initialisation.
+    parts: True splits the difference into the random fluctuation of the kernel at initialisation, O(m^(−1/2)), and the
+        movement of the kernel in training, which decays faster and dominates if λ or the widths are small.
+    rate: learning rate of networks and machine; default: the smallest that train would choose over the widths.
+    Other arguments as in train. Under 'init', 'none' and 'aux' f − f₀ is trained, as machines start at 0.
 
-    A network or machine that diverges is left out of means and slopes, with a ConvergenceWarning.
+    A network or machine that diverges is excluded from means and slopes, with a ConvergenceWarning.
 
     >>> import numpy as np, widelimit as wl
     >>> x, y, _ = wl.load_data("digits", classes=[0, 1], limit=16, scale="unit")

@@ -1,4 +1,4 @@
-"""Machines on limit kernels as scikit-learn's estimators. This module needs scikit-learn; the package does not."""
+"""scikit-learn estimators for machines on limit kernels. Only this module requires scikit-learn."""
 
 from __future__ import annotations
 
@@ -22,42 +22,42 @@ def _has_probabilities(estimator: Any) -> bool:
         return True
     raise AttributeError(
         f"machine {estimator.machine!r} with probability={estimator.probability!r} has no probabilities; "
-        "'logistic' has, and a support vector machine with probability=True"
+        "use 'logistic', or a support vector machine with probability=True"
     )
 
 
 class NTKClassifier(ClassifierMixin, MachineEstimator):
-    """A kernel machine for classes on the limit kernel of a network, as scikit-learn's classifiers are.
+    """Kernel machine classifier on the limit kernel of a network, with the scikit-learn API.
 
     network: a Network, its text, or its JSON list.
-    machine: 'svm', 'svm2', 'hard-svm', 'logistic', 'ridge' or 'regression'; see fit_svm and the others.
+    machine: 'svm', 'svm2', 'hard-svm', 'logistic', 'ridge' or 'regression'; see fit_svm etc.
     lam: λ of λ/2‖β‖²; C = 1/λ.
     kind: 'ntk' or 'nngp'.
-    bias: True for an offset that is not regularised.
-    scheme: of three or more classes, for the support vector machines: 'one-vs-one' (the default), 'one-vs-one-first'
-        (of equal votes the first class, as LIBSVM and SVC), 'one-vs-rest'.
-    precision: of the kernel, 'f64' (the default) or 'f32'.
-    threads: None for all processors.
-    kernel: 'network', or 'precomputed' where X is the Gram matrix: K(train, train) in fit, K(test, train) after.
+    bias: True for an unregularised bias.
+    scheme: for support vector machines with three or more classes: 'one-vs-one' (default), 'one-vs-one-first'
+        (ties go to the first class, as in LIBSVM and SVC), 'one-vs-rest'.
+    precision: of the kernel, 'f64' (default) or 'f32'.
+    threads: None for all cores.
+    kernel: 'network', or 'precomputed' if X is the Gram matrix: K(train, train) in fit, K(test, train) afterwards.
     backend: of the kernel and the machine, as in kernel().
-    input_shape: (H, W, C) of the images that the rows of X are, in a pipeline that knows vectors only.
-    tolerance: of the relative duality gap; so small that samples weighted and samples repeated give the same digits.
-    probability: True for the predict_proba of a support vector machine, by Platt, at the price of five more fits.
-    solver: of ridge, 'dense', 'cg' for conjugate gradients without the Gram matrix, as fit_ridge_network, or 'auto'
-        (the default) for 'cg' where the Gram matrix and its factor do not fit into memory.
-    class_weight: None, a dictionary {class: weight}, or 'balanced', as in fit_svm; not of 'hard-svm' and 'regression',
-        whose solutions no weight changes.
-    channels_first: True where images, or input_shape, are (C, H, W); as in kernel().
-    label_aware: None, or the method of a kernel that knows the labels: 'linear1', …, as in label_aware_kernel. It is
-        made anew by each fit, so that cross-validation leaks nothing.
-    ratio, pair_target, psd: of the label-aware kernel, as ratio, target and psd of label_aware_kernel; psd is 'clip' by
-        default, since machines need kernels without negative eigenvalues.
-    pair_features: of the label-aware kernels 'linear…' and 'fjlt…', functions as the features of label_aware_kernel;
-        they read blocks of rows of X, and are called in fit and in predictions. A pickle holds them, a model file their
-        names: load takes them again.
+    input_shape: (H, W, C) if the rows of X are flattened images, e.g. in a pipeline of vectors.
+    tolerance: of the relative duality gap; small enough that weighting and repeating samples are equivalent.
+    probability: True for Platt-scaled predict_proba of a support vector machine, at the cost of five more fits.
+    solver: of ridge: 'dense', 'cg' for matrix-free conjugate gradients as in fit_ridge_network, or 'auto' (default):
+        'cg' if the Gram matrix and its factorisation do not fit into memory.
+    class_weight: None, a dictionary {class: weight}, or 'balanced', as in fit_svm; not supported by 'hard-svm' and
+        'regression', whose solutions do not depend on weights.
+    channels_first: True if images, or input_shape, are (C, H, W); as in kernel().
+    label_aware: None, or the method of a label-aware kernel: 'linear1', …, as in label_aware_kernel. It is refitted by
+        each fit, so that cross-validation does not leak labels.
+    ratio, pair_target, psd: ratio, target and psd of label_aware_kernel; psd is 'clip' by default, since machines need
+        positive semi-definite kernels.
+    pair_features: functions for the label-aware methods 'linear…' and 'fjlt…', as features of label_aware_kernel; they
+        take blocks of rows of X and are called in fit and prediction. A pickle stores them, a model file only their
+        names: pass them to load again.
 
-    Fitted: classes_, support_ (the samples with coefficients that are not 0), support_vectors_ (these samples, and
-    no others, are kept), alpha_, bias_, scheme_, summary_.
+    Fitted attributes: classes_, support_ (indices of samples with nonzero coefficients), support_vectors_ (these
+    samples; others are not stored), alpha_, bias_, scheme_, summary_.
 
     >>> import widelimit as wl
     >>> x, y, _ = wl.load_data("digits", limit=300, scale="unit")
@@ -114,7 +114,7 @@ class NTKClassifier(ClassifierMixin, MachineEstimator):
         self.pair_features = pair_features
 
     def fit(self, X, y, sample_weight=None):
-        """Fits classes y of any type that can be put in order."""
+        """Fits the classifier; classes y may be of any sortable type."""
         X, y = self._read(X, y=y)
         y = column_or_1d(y, warn=True)
         check_classification_targets(y)
@@ -133,9 +133,9 @@ class NTKClassifier(ClassifierMixin, MachineEstimator):
         return self
 
     def decision_function(self, X):
-        """One column, positive for classes_[1], where there are two classes; else a column for each.
+        """Returns one value per row, positive for classes_[1], for two classes; else one column per class.
 
-        One-vs-one counts votes; within one vote the sum of the decisions of a class decides, unless the scheme is
+        One-vs-one counts votes; the sum of the decisions of a class breaks ties, unless the scheme is
         'one-vs-one-first'.
         """
         fit, k = self._fitted(X)
@@ -145,33 +145,33 @@ class NTKClassifier(ClassifierMixin, MachineEstimator):
         return _votes(outputs, len(self.classes_), by_sums=self.scheme_ == "one-vs-one")
 
     def predict(self, X):
-        """Classes of the rows of X."""
+        """Returns the predicted class of each row of X."""
         fit, k = self._fitted(X)
         return fit.predict(k)
 
     @available_if(_has_probabilities)
     def predict_proba(self, X):
-        """Probability of each of classes_, of 'logistic' and of support vector machines with probability=True."""
+        """Returns class probabilities; for 'logistic' and support vector machines with probability=True."""
         fit, k = self._fitted(X)
         return fit.predict_proba(k)
 
     @available_if(_has_probabilities)
     def predict_log_proba(self, X):
-        """Logarithm of predict_proba."""
+        """Returns the logarithm of predict_proba."""
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 
 
 class NTKRegressor(RegressorMixin, MachineEstimator):
-    """A kernel machine for numbers on the limit kernel of a network, as scikit-learn's regressors are.
+    """Kernel machine regressor on the limit kernel of a network, with the scikit-learn API.
 
-    machine: 'ridge', 'regression' or 'svr'; epsilon: ε of 'svr'. The others as those of NTKClassifier. y may have
+    machine: 'ridge', 'regression' or 'svr'; epsilon: ε of 'svr'. Other parameters as in NTKClassifier. y may have
     several columns.
-    optimise: 'marginal_likelihood', of ridge, for the w_std and b_std of all layers of the network, and the λ, that
-        maximise the marginal likelihood of the Gaussian process of noise variance λ/2 whose mean the machine is, as
-        optimise_marginal_likelihood; network and lam are its first start.
+    optimise: None, or for ridge 'marginal_likelihood': choose w_std and b_std of all layers and λ to maximise the
+        marginal likelihood of the Gaussian process with noise variance λ/2, whose mean is the ridge solution, as in
+        optimise_marginal_likelihood; network and lam are the first start.
 
-    Fitted: as NTKClassifier, and network_, lam_: those of the machine; log_marginal_likelihood_ where it was optimised.
+    Fitted attributes: as NTKClassifier, and network_, lam_, and, with optimise, log_marginal_likelihood_.
 
     >>> import numpy as np, widelimit as wl
     >>> x = np.random.default_rng(0).normal(size=(80, 3))
@@ -216,7 +216,7 @@ class NTKRegressor(RegressorMixin, MachineEstimator):
         self.channels_first = channels_first
 
     def fit(self, X, y, sample_weight=None):
-        """Fits a number for each row of X, or several."""
+        """Fits the regressor to one or several targets per row of X."""
         X, y = self._read(X, y=y, multi_output=True, y_numeric=True)
         if sample_weight is not None:
             sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
@@ -226,7 +226,7 @@ class NTKRegressor(RegressorMixin, MachineEstimator):
         return self
 
     def _choose(self, X: Any, y: Any, sample_weight: Any) -> None:
-        """The network and the λ of the machine: those given, or the most likely."""
+        """Sets network_ and lam_ to the given values or those of maximal marginal likelihood."""
         self.network_, self.lam_ = self.network, self.lam
         if self.optimise is None:
             return
@@ -247,13 +247,13 @@ class NTKRegressor(RegressorMixin, MachineEstimator):
         self.log_marginal_likelihood_ = found.value
 
     def predict(self, X, return_std=False, return_cov=False):
-        """Numbers for the rows of X, in the shape of the y of fit.
+        """Returns predictions for the rows of X, in the shape of the y of fit.
 
-        return_std, return_cov: also the standard deviation, or the covariance between rows, of the Gaussian process
-        of covariance K and noise variance λ/2 given the data, whose mean the numbers are; without the noise. Where y
-        has columns, with a last axis for them. Of ridge without a bias and without weights of samples; InputError
-        otherwise. The first such call factors the Gram matrix of the n training samples, and the estimator keeps the
-        factor, 8·n² bytes, until it is fitted again; copies and pickles are without it.
+        return_std, return_cov: also return the noise-free posterior standard deviation, or covariance between rows, of
+        the Gaussian process with covariance K and noise variance λ/2, whose mean is the prediction. If y is
+        two-dimensional, it has a last axis of outputs. Only for ridge without bias and sample weights; raises
+        InputError otherwise. The first such call factorises the Gram matrix of the n training samples; the estimator
+        caches the factor, 8·n² bytes, until the next fit, but copies and pickles do not contain it.
         """
         if return_std or return_cov:
             check_is_fitted(self, "support_")
@@ -273,14 +273,14 @@ class NTKRegressor(RegressorMixin, MachineEstimator):
 
 
 def _require_two_classes(y: np.ndarray, weights: np.ndarray | None) -> None:
-    """Samples without weight do not count."""
+    """Raises InputError unless the samples of nonzero weight have two classes."""
     counted = y if weights is None else y[weights != 0]
     if len(counted) and np.all(counted == counted[0]):
         raise InputError(f"all samples are of one class, {counted[:1].tolist()[0]!r}; a classifier needs two")
 
 
 def _votes(outputs: np.ndarray, classes: int, by_sums: bool) -> np.ndarray:
-    """Votes of each class, plus, by sums, that of decisions in its favour pressed into less than half a vote."""
+    """Returns the votes of each class; with by_sums plus its sum of decisions mapped to less than half a vote."""
     votes = np.zeros((len(outputs), classes))
     sums = np.zeros_like(votes)
     pairs = ((c, d) for c in range(classes) for d in range(c + 1, classes))

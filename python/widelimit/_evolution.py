@@ -1,4 +1,4 @@
-"""The empirical tangent kernel of a network along its training."""
+"""Evolution of the empirical NTK of a network during training."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _TRAINING = (
 
 @dataclass(frozen=True, eq=False)
 class Evolution:
-    """What was seen of a network at its checkpoints; arrays have an entry for each, NaN where there is none."""
+    """Measurements at the checkpoints of a training; arrays have one entry per checkpoint, NaN if missing."""
 
     steps: NDArray[np.int64]
     epochs: NDArray[np.float64]
@@ -39,33 +39,33 @@ class Evolution:
     distances: NDArray[np.float64]
     """S(t, s) = 1 − ⟨K_t, K_s⟩/(‖K_t‖‖K_s‖) of all pairs of checkpoints."""
     velocity: NDArray[np.float64]
-    """S(s, t)/(t − s) per epoch, s the checkpoint before."""
+    """S(s, t)/(t − s) per epoch, with s the previous checkpoint."""
     kernel_norm: NDArray[np.float64]
     alignment: NDArray[np.float64]
     """⟨K, YYᵀ⟩/(‖K‖‖YYᵀ‖)."""
     largest_eigenvalue: NDArray[np.float64]
-    """λ_max of the kernel of all outputs, on all training samples."""
+    """λ_max of the kernel of all outputs on all training samples."""
     sharpness: NDArray[np.float64]
-    """rate·l''·λ_max: descent on the linearised network is stable below 2."""
+    """rate·l''·λ_max; gradient descent on the linearised network is stable below 2."""
     moved: NDArray[np.float64]
     """‖w − w₀‖."""
     moved_share: NDArray[np.float64]
     gates_changed: NDArray[np.float64]
-    """Share of the gates (signs at kinks) of the probe samples that differ from the start."""
+    """Fraction of the gates (signs at kinks) of the probe samples that differ from initialisation."""
     same_class: NDArray[np.float64]
-    """Mean over pairs of one class, self-pairs included, relative to the mean of the diagonal."""
+    """Mean over pairs of the same class, including self-pairs, relative to the mean diagonal."""
     other_class: NDArray[np.float64]
     elasticity: NDArray[np.float64]
     kernel_error: NDArray[np.float64]
-    """Relative standard error of a sketched kernel; 0 where it is exact."""
+    """Relative standard error of a sketched kernel; 0 for an exact kernel."""
     kernels: NDArray[np.float64] | None
-    """Checkpoints × probe × probe; with outputs='class' an axis of outputs after the first."""
+    """Checkpoints × probe × probe; with outputs='class' checkpoints × outputs × probe × probe."""
     probe: NDArray[np.int64] | None
-    """Rows of x that are the probe set; None where it was given."""
+    """Rows of x that form the probe set; None if the probe set was given."""
     tangent: list[dict[str, Any]]
-    """Tangent training by checkpoint: step, samples, accuracy, test_accuracy, squared_error, unlearnt, …"""
+    """Tangent training from each checkpoint: step, samples, accuracy, test_accuracy, squared_error, unlearnt, …"""
     barriers: list[dict[str, Any]]
-    """Error barriers by checkpoint: step, apart, and 'train' and 'test' with barrier, alphas and errors."""
+    """Error barriers of each checkpoint: step, apart, and 'train' and 'test' with barrier, alphas and errors."""
     remarks: list[str]
     trained: TrainedNetwork
     seconds: float
@@ -107,22 +107,22 @@ def evolution(
     channels_first: bool | None = None,
     **training: Any,
 ) -> Evolution:
-    """Trains a network and watches its empirical NTK on a probe set; other keywords are those of train.
+    """Trains a network and measures its empirical NTK on a probe set; other keyword arguments as in train.
 
-    probe: how many of the samples, as many of each class; or samples and their y.
-    labels: the class of each sample of x (or of a probe set that is given), where y does not name classes: for the
-        class structure and local elasticity.
-    at, at_epochs: checkpoints in steps or epochs, besides the first and the last; else `checkpoints` of them, denser at
-        the beginning.
-    outputs: of several outputs 'trace', the mean of their kernels, or 'class', one for each.
-    projections: sketch gradients by so many random directions; 0, the default, computes kernels exactly.
-    tangent: train the network linearised at checkpoints by gradient flow on the squared loss, in closed form, on the
-        first `tangent_samples` samples to `tangent_time` (both: all unless said); tangent_kernel 'full', of all pairs
-        of outputs, or 'trace'. linearised: besides, by the steps that the training has left.
-    barriers: error barriers between two children of each checkpoint with other batches. branch_at: checkpoints of both,
-        all but the last unless said.
+    probe: number of probe samples, balanced over classes; or (samples, y).
+    labels: the class of each sample of x (or of the given probe set) if y does not hold classes; used for the class
+        structure and local elasticity.
+    at, at_epochs: checkpoints in steps or epochs, in addition to the first and the last; default: `checkpoints` of
+        them, denser at the beginning.
+    outputs: for several outputs 'trace', the mean of their kernels, or 'class', one kernel each.
+    projections: number of random directions of a gradient sketch; 0 (default) computes exact kernels.
+    tangent: train the network linearised at each checkpoint by gradient flow on the squared loss, in closed form, on
+        the first `tangent_samples` samples up to `tangent_time` (default: all samples, infinity); tangent_kernel:
+        'full', over all pairs of outputs, or 'trace'. linearised: also train it by the remaining steps of the training.
+    barriers: compute error barriers between two children of each checkpoint, trained on different batches. branch_at:
+        the checkpoints of tangent training and barriers; default: all but the last.
 
-    A training that diverges is told by a ConvergenceWarning; what was seen before is returned.
+    A training that diverges gives a ConvergenceWarning; the measurements before that are returned.
 
     >>> import numpy as np, widelimit as wl
     >>> x, y, _ = wl.load_data("digits", classes=[3, 8], limit=60, scale="unit")
@@ -135,7 +135,7 @@ def evolution(
     if unknown := sorted(set(training).difference(_TRAINING)):
         raise InputError(f"evolution takes no {unknown[0]!r}; of train it takes {', '.join(_TRAINING)}")
     if training.get("steps") is not None and training.get("epochs") is not None:
-        raise InputError("both steps and epochs say how long to train; give one of them")
+        raise InputError("both steps and epochs are given; give one of them")
     net = as_network(network)
     loss = training.get("loss") or "squared"
     targets, classes = _as_targets(y, loss)

@@ -1,4 +1,4 @@
-"""Data sets downloaded from their public addresses."""
+"""Download of public data sets."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from widelimit import _core
 
 
 class FetchedFile(NamedTuple):
-    """A file of a data set that is in place."""
+    """A file of a downloaded data set."""
 
     spec: str
-    """The set it belongs to: 'mnist', 'uci:iris'."""
+    """The data set of the file: 'mnist', 'uci:iris'."""
     path: Path
     bytes: int
     fetched: bool
-    """False where it was there already."""
+    """False if the file already existed."""
 
 
 def fetch_data(
@@ -32,20 +32,19 @@ def fetch_data(
     retries: int | None = None,
     progress: Callable[[int, int], object] | bool | None = None,
 ) -> list[FetchedFile]:
-    """Downloads data sets into the user's cache, where load_data finds them; returns the files.
+    """Downloads data sets into the user cache, where load_data finds them, and returns the files.
 
-    names: 'mnist', 'cifar10', 'uci' (all 90 tables) or 'uci:NAME'. Every file is compared with its SHA-256 before it
-    gets its name. A download that broke or was stopped by Ctrl-C goes on where it ended when it is called again; files
-    that are there and right are left alone.
+    names: 'mnist', 'cifar10', 'uci' (all 90 tables) or 'uci:NAME'. The SHA-256 checksum of every file is verified
+    before it is moved into place. An interrupted download resumes at the next call; valid existing files are kept.
 
-    mirror: an address in place of the public ones, with the files where the cache has them
-    (MIRROR/mnist/train-images-idx3-ubyte.gz); folder: a data folder to fill in place of the cache, for which
-    $WIDELIMIT_DATA must be set; force: fetch again and replace; stall: seconds without data after which a transfer is
-    given up (30); retries: attempts after the first (4); progress: called with bytes that came and bytes in all, or
-    False for none, else a line on standard error where that is a terminal.
+    mirror: a URL used instead of the public ones, with the directory layout of the cache
+    (MIRROR/mnist/train-images-idx3-ubyte.gz); folder: a data folder used instead of the cache, which load_data finds
+    if $WIDELIMIT_DATA is set to it; force: download again and replace; stall: seconds without data before a transfer is
+    aborted (30); retries: attempts after the first (4); progress: called with the bytes received and the total, or
+    False for none; default: a progress line on standard error if that is a terminal.
 
-    InputError: an unknown name, a server that cannot be reached, or a file that is not the right one. ResourceError: a
-    full disk.
+    Raises InputError for an unknown name, an unreachable server or a wrong checksum, and ResourceError if the disk is
+    full.
 
     >>> import widelimit as wl
     >>> wl.fetch_data("mnits")
@@ -67,7 +66,7 @@ def fetch_data(
 
 
 class _ProgressLine:
-    """A line on standard error, redrawn in place."""
+    """Progress line on standard error, redrawn in place."""
 
     def __init__(self) -> None:
         self._start = time.monotonic()

@@ -1,4 +1,4 @@
-"""Fitted kernel machines, and how their fit ended."""
+"""Fitted kernel machines and their convergence."""
 
 from __future__ import annotations
 
@@ -15,31 +15,31 @@ from widelimit._samples import as_kernel
 
 
 class ConvergenceWarning(UserWarning):
-    """A machine was not fitted as asked; its summary says why and what to do."""
+    """A solver did not converge; the summary gives the reason and a remedy."""
 
 
 class Summary(NamedTuple):
-    """How a fit ended. None stands for numbers that a machine does not have."""
+    """Outcome of a fit. None stands for quantities that a machine does not define."""
 
     ending: str
     """'converged', 'iteration limit', 'not positive definite', 'not separable' or 'diverged'."""
     message: str
-    """What happened and what to do; empty where there is nothing to say."""
+    """What happened and what to do; may be empty."""
     method: str
     primal: float | None
     """λ/2‖β‖² + Σ wᵢ l(g(xᵢ), yᵢ), summed over outputs."""
     dual: float | None
-    """A lower bound of the least objective, with all rounding counted."""
+    """A lower bound of the minimal objective that accounts for rounding."""
     gap: float | None
-    """(primal − dual)/max(|primal|, |dual|): at most so much of the objective could still be gained."""
+    """(primal − dual)/max(|primal|, |dual|), an upper bound of the relative suboptimality."""
     gradient: float | None
-    """Norm of the gradient or residual, relative to that at 0."""
+    """Norm of the gradient or residual, relative to that at zero."""
     condition: float | None
-    """Estimate of the condition number of what was factored."""
+    """Estimate of the condition number of the factorised matrix."""
     iterations: int
     seconds: float
     memory: int
-    """Bytes the solver held at its peak, besides the Gram matrix."""
+    """Peak memory of the solver in bytes, without the Gram matrix."""
 
     @property
     def converged(self) -> bool:
@@ -67,48 +67,48 @@ class Fit:
     machine: str
     """'regression', 'ridge', 'hard-svm', 'svm', 'svm2', 'svr' or 'logistic'."""
     scheme: str
-    """What the outputs mean: 'values', 'sign', 'one-hot', 'one-vs-rest', 'one-vs-one(-first)' or 'softmax'."""
+    """Meaning of the outputs: 'values', 'sign', 'one-hot', 'one-vs-rest', 'one-vs-one(-first)' or 'softmax'."""
     alpha: NDArray[np.float64]
-    """One coefficient for each sample; a column for each output where there are several."""
+    """One coefficient per sample; one column per output if there are several."""
     bias: float | NDArray[np.float64]
-    """One for each output; 0 unless asked for."""
+    """One per output; 0 unless requested."""
     classes_: NDArray[Any] | None
-    """The classes in order, as y writes them; None where the outputs are numbers."""
+    """The sorted classes, in the dtype of y; None for a regressor."""
     summary: Summary
     calibration: NDArray[np.float64] | None = None
-    """Slope and offset of Platt's sigmoid for each output; None unless probabilities were asked for."""
+    """Slope and offset of Platt's sigmoid for each output; None unless probabilities were requested."""
     label_aware: Any = None
-    """What a label-aware kernel adds to that of the network; None unless asked for."""
+    """The label-aware part of the kernel; None unless requested."""
 
     @property
     def support(self) -> NDArray[np.intp]:
-        """The samples whose coefficients are not 0: all that predictions need."""
+        """Indices of the samples with nonzero coefficients; predictions depend on no others."""
         return np.flatnonzero(self.alpha.any(axis=1) if self.alpha.ndim == 2 else self.alpha)
 
     def decision_function(self, k: ArrayLike) -> NDArray[np.float64]:
-        """g on new points, of K(test, train); a column for each output where there are several.
+        """Returns g on new points from K(test, train), with one column per output if there are several.
 
-        Of two classes the second is where it is positive. One-vs-one has a column for each pair (0,1), (0,2), …,
-        (1,2), …, positive for the first of the two.
+        For two classes it is positive for the second. One-vs-one has one column per pair (0,1), (0,2), …, (1,2), …,
+        positive for the first of the pair.
         """
         outputs = self._outputs(k)
         return outputs[:, 0] if self.alpha.ndim == 1 else outputs
 
     def predict(self, k: ArrayLike) -> NDArray[Any]:
-        """Classes as y writes them, or numbers, for new points, of K(test, train)."""
+        """Returns predicted classes or numbers for new points from K(test, train)."""
         if self.classes_ is None:
             return self.decision_function(k)
         return self.classes_[_core.classes_of(self.scheme, len(self.classes_), self._outputs(k))]
 
     def predict_proba(self, k: ArrayLike) -> NDArray[np.float64]:
-        """Probability of each class for new points, of K(test, train).
+        """Returns class probabilities for new points from K(test, train).
 
-        InputError unless the machine is logistic, or a support vector machine fitted with probability=True, whose
-        most probable class may differ from that of predict.
+        Raises InputError unless the machine is logistic, or a support vector machine fitted with probability=True,
+        whose most probable class may differ from the result of predict.
         """
         if self.machine != "logistic" and self.calibration is None:
             raise InputError(
-                f"this {self.machine} has no probabilities; fit_logistic has, and fit_svm(…, probability=True)"
+                f"this {self.machine} has no probabilities; use fit_logistic, or fit_svm(…, probability=True)"
             )
         return _core.probabilities(
             self.machine, self.scheme, len(self.classes_), self.calibration, self._outputs(k)
@@ -132,7 +132,7 @@ def make_fit(
     single: bool,
     calibration: NDArray[np.float64] | None = None,
 ) -> Fit:
-    """A Fit of what the library gives; single: y was one column, and so are the coefficients."""
+    """Builds a Fit from the result of the core library; single: y, and so alpha, is one-dimensional."""
     alpha, bias, summary = parts
     if single and alpha.shape[1] == 1:
         return Fit(machine, scheme, alpha[:, 0], float(bias[0]), classes, Summary(*summary), calibration)

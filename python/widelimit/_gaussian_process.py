@@ -1,4 +1,4 @@
-"""Gaussian processes: what a network of infinite width believes before and after it sees data."""
+"""Gaussian process regression with the kernel of an infinitely wide network."""
 
 from __future__ import annotations
 
@@ -16,31 +16,31 @@ from widelimit._threads import usable
 
 
 class Posterior(NamedTuple):
-    """f at new points, given the data."""
+    """Posterior of f at test points."""
 
     mean: NDArray[np.float64]
     """In the shape of y."""
     variance: NDArray[np.float64]
-    """One for each point; add the noise for that of an observation there."""
+    """One for each point; add the noise for the variance of an observation."""
 
 
 class GaussianProcess:
-    """f of covariance K given y = f(x) + noise; made by gaussian_process."""
+    """Posterior of f with prior covariance K given y = f(x) + noise; returned by gaussian_process."""
 
     def __init__(self, core: _core.GaussianProcess, noise: float, single: bool) -> None:
         alpha, summary, likelihood = core.fitted()
         self._core = core
         self._single = single
         self.noise = noise
-        """Variance σ² of y about f."""
+        """Noise variance σ²."""
         self.alpha: NDArray[np.float64] = alpha[:, 0] if single else alpha
         """(K + σ²I)⁻¹y."""
         self.summary = Summary(*summary)
         self.log_marginal_likelihood: float | NDArray[np.float64] = float(likelihood[0]) if single else likelihood
-        """log p(y) = −½yᵀ(K + σ²I)⁻¹y − ½ log det(K + σ²I) − n/2·log 2π; one for each column of y."""
+        """log p(y) = −½yᵀ(K + σ²I)⁻¹y − ½ log det(K + σ²I) − n/2·log 2π; one per column of y."""
 
     def predict(self, k: ArrayLike, diagonal: ArrayLike) -> Posterior:
-        """Mean and variance of f, of K(test, train) and of K(x, x) for each test point, as diagonal() has it."""
+        """Returns mean and variance of f from K(test, train) and K(x, x) of each test point (see diagonal())."""
         own = as_numbers(diagonal, "diagonal")
         if own.ndim != 1:
             raise InputError("diagonal must be one number K(x, x) for each test point")
@@ -48,7 +48,7 @@ class GaussianProcess:
         return Posterior(mean[:, 0] if self._single else mean, variance)
 
     def covariance(self, k: ArrayLike, k_test: ArrayLike) -> NDArray[np.float64]:
-        """Covariance of f between test points, of K(test, train) and K(test, test); exactly symmetric."""
+        """Returns the covariance of f between test points from K(test, train) and K(test, test); exactly symmetric."""
         return self._core.joint_posterior(as_matrix(k, "K(test, train)"), as_matrix(k_test, "K(test, test)"))[2]
 
     def __repr__(self) -> str:
@@ -64,13 +64,13 @@ def gaussian_process(
     threads: int | None = None,
     check_definite: bool | None = None,
 ) -> GaussianProcess:
-    """The Gaussian process of covariance K, given y = f(x) + noise of variance `noise`.
+    """Returns the Gaussian process posterior with covariance K, given y = f(x) + noise of variance `noise`.
 
-    k: the Gram matrix of the samples; with the NNGP kernel f is the network before training, and the posterior that of
-        Bayesian inference over all its weights. y: a number for each sample, or a row of them, all columns alike.
-    check_definite: False where K is known to be positive semi-definite, as covariances are; see fit_svm.
-    The mean is that of fit_ridge at lam = 2·noise. NumericalError where K is not positive semi-definite, or K + noise·I
-    not positive definite.
+    k: the Gram matrix of the samples; with the NNGP kernel f is the network at initialisation, and the posterior that
+        of Bayesian inference over all its weights. y: one number per sample, or one row of independent outputs.
+    check_definite: False if K is known to be positive semi-definite; see fit_svm.
+    The mean is that of fit_ridge at lam = 2·noise. Raises NumericalError if K is not positive semi-definite, or
+    K + noise·I not positive definite.
 
     >>> import numpy as np, widelimit as wl
     >>> x, new = np.array([[1.0, 0.0], [0.0, 1.0]]), np.array([[1.0, 0.1], [-1.0, 1.0]])

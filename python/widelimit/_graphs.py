@@ -1,4 +1,4 @@
-"""Graphs as samples of kernels."""
+"""Graphs as samples."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _FORMS = (
 
 
 class Graphs:
-    """Undirected graphs with a tag or a row of features at each node; the samples of networks such as 'gntk:4'.
+    """Undirected graphs with a tag or a feature vector at each node; samples for networks such as 'gntk:4'.
 
-    A node belongs to its own neighbourhood, so that no edge leads from a node to itself. A tag stands for the unit
-    vector of that tag. Graphs without features get the degrees of their nodes as tags. len, indices, slices and
-    arrays of indices as of a sequence; each gives Graphs.
+    The neighbourhood of a node includes the node itself, so self-loops are not allowed. A tag stands for a one-hot
+    vector. Without features, tags are node degrees. Supports len and indexing by integers, slices and index arrays,
+    which returns Graphs.
 
     >>> import numpy as np, widelimit as wl
     >>> triangle = ([(0, 1), (1, 2), (2, 0)], [1, 1, 2])
@@ -35,7 +35,7 @@ class Graphs:
     """
 
     def __init__(self, graphs: Any) -> None:
-        """graphs: Graphs, or a list of anything that the other constructors take."""
+        """graphs: Graphs, or a list of graphs in any form accepted by the other constructors."""
         self._samples: GraphSamples = as_graphs(graphs, "graphs")
 
     @classmethod
@@ -46,36 +46,37 @@ class Graphs:
 
     @classmethod
     def from_edges(cls, graphs: Iterable[tuple[Any, Any]]) -> Graphs:
-        """Graphs from pairs (edges, features).
+        """Builds graphs from pairs (edges, features).
 
-        edges: E×2 node numbers from 0, each edge once or once in each direction. features: N integers, the tags of
-        the nodes, or N×D numbers; or the number of nodes, whose degrees are then their tags.
+        edges: E×2 node indices from 0, each edge once or once in each direction. features: N integer tags, or N×D
+        numbers; or the number of nodes, with node degrees as tags.
         """
         return cls._of(_core.make_graphs([_of_edges(graph, g) for g, graph in enumerate(graphs)], False))
 
     @classmethod
     def from_networkx(cls, graphs: Iterable[Any], features: str | None = None) -> Graphs:
-        """Undirected NetworkX graphs. features: the node attribute that holds an integer or a text as a tag, or a
-        list of numbers; without it the degrees are the tags.
+        """Builds graphs from undirected NetworkX graphs. features: the node attribute with an integer or text tag, or
+        a list of numbers; default: node degrees as tags.
         """
         return cls._of(_core.make_graphs([_of_networkx(graph, features, g) for g, graph in enumerate(graphs)], False))
 
     @classmethod
     def from_scipy(cls, matrices: Iterable[Any], features: Sequence[Any] | None = None) -> Graphs:
-        """Symmetric adjacency matrices of zeros and ones, sparse or dense, and the features of each graph, as
-        from_edges takes them.
+        """Builds graphs from symmetric 0/1 adjacency matrices, sparse or dense, and the features of each graph, as in
+        from_edges.
         """
         matrices = list(matrices)
         given = [None] * len(matrices) if features is None else list(features)
         if len(given) != len(matrices):
-            raise InputError(f"there are {len(matrices)} graphs and features of {len(given)}")
+            raise InputError(f"{len(matrices)} graphs, but features of {len(given)}")
         parts = [_of_matrix(matrix, more, g) for g, (matrix, more) in enumerate(zip(matrices, given, strict=True))]
         return cls._of(_core.make_graphs(parts, True))
 
     @classmethod
     def from_pyg(cls, graphs: Iterable[Any]) -> Graphs:
-        """PyTorch Geometric data, or anything else with an edge_index of 2×E, both directions of each edge, and an x
-        of N×D or None. Tensors may lie on any device and have gradients. Labels and attributes of edges are not read.
+        """Builds graphs from PyTorch Geometric data, or any objects with a 2×E edge_index, with both directions of each
+        edge, and an N×D x or None. Tensors may be on any device and require gradients. Labels and edge attributes are
+        ignored.
 
         >>> import numpy as np, widelimit as wl
         >>> from types import SimpleNamespace
@@ -87,12 +88,12 @@ class Graphs:
 
     @property
     def node_counts(self) -> NDArray[np.int64]:
-        """Nodes of each graph."""
+        """Number of nodes of each graph."""
         return np.diff(self._samples.arrays()[0])
 
     @property
     def nodes(self) -> GraphSamples:
-        """Each node as a sample, graph by graph: for kernels of nodes, by networks without global pooling.
+        """The nodes of all graphs as samples, for node kernels of networks without global pooling.
 
         >>> import widelimit as wl
         >>> graphs = wl.Graphs.from_edges([([(0, 1), (1, 2)], [1, 2, 1]), ([(0, 1)], [1, 1])])
@@ -103,7 +104,7 @@ class Graphs:
 
     @property
     def width(self) -> int:
-        """Features of a node; 0 where nodes have tags."""
+        """Number of features per node; 0 if nodes have tags."""
         return self._samples.width
 
     def __len__(self) -> int:
@@ -132,7 +133,7 @@ def _restored(nodes, edges, neighbours, tags, features, width) -> Graphs:
 
 
 def as_graphs(x: Any, name: str) -> GraphSamples:
-    """x as the library takes graphs."""
+    """Converts x to graph samples of the core library."""
     if isinstance(x, Graphs):
         return x._samples
     if isinstance(x, GraphSamples):
@@ -155,7 +156,7 @@ def _one(graph: Any, g: int, name: str) -> GraphSamples:
         return _core.make_graphs([_of_networkx(graph, None, g)], False)
     if isinstance(graph, (list, tuple)) and len(graph) == 2:
         return _core.make_graphs([_of_edges(graph, g)], False)
-    raise InputError(f"{name}[{g}] is no graph; give {_FORMS}")
+    raise InputError(f"{name}[{g}] is not a graph; give {_FORMS}")
 
 
 def _edges(edges: Any, g: int) -> NDArray[np.int64]:
@@ -163,12 +164,12 @@ def _edges(edges: Any, g: int) -> NDArray[np.int64]:
     if pairs.size == 0:
         return np.zeros((0, 2), np.int64)
     if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype.kind not in "iu":
-        raise InputError(f"graph {g}: edges are E×2 node numbers; these have shape {pairs.shape} and {pairs.dtype}")
+        raise InputError(f"graph {g}: edges have shape {pairs.shape} and dtype {pairs.dtype}; give E×2 integers")
     return np.ascontiguousarray(pairs, dtype=np.int64)
 
 
 def _features(features: Any, g: int) -> tuple[int | None, Any, Any]:
-    """(nodes, tags, features) of what a user gives for the nodes of a graph; nodes are None where it does not say."""
+    """Returns (nodes, tags, features) of the features argument of a graph; nodes is None if it is not determined."""
     if features is None:
         return None, None, None
     given = np.asarray(features)
@@ -183,13 +184,13 @@ def _features(features: Any, g: int) -> tuple[int | None, Any, Any]:
     if given.ndim == 2 and given.dtype.kind in "fiub":
         return len(given), None, np.ascontiguousarray(given, dtype=np.float64)
     raise InputError(
-        f"graph {g}: features are a tag for each node, integers or texts, or N×D numbers; "
-        f"these have shape {given.shape} and {given.dtype}"
+        f"graph {g}: features have shape {given.shape} and dtype {given.dtype}; "
+        "give one integer or text tag for each node, or N×D numbers"
     )
 
 
 def _tag(value: Any) -> int:
-    """An integer as it is; a text by its digest, the same in every process."""
+    """Returns an integer unchanged, or a hash of a text that is the same in every process."""
     if isinstance(value, (int, np.integer)):
         return int(value)
     return int.from_bytes(hashlib.blake2b(str(value).encode(), digest_size=6).digest(), "big")
@@ -199,7 +200,7 @@ def _of_edges(graph: Any, g: int) -> tuple[Any, ...]:
     try:
         edges, features = graph
     except (TypeError, ValueError) as error:
-        raise InputError(f"graph {g} is no pair (edges, features)") from error
+        raise InputError(f"graph {g} is not a pair (edges, features)") from error
     pairs = _edges(edges, g)
     nodes, tags, rows = _features(features, g)
     if nodes is None:
@@ -230,26 +231,26 @@ def _of_matrix(matrix: Any, features: Any, g: int) -> tuple[Any, ...]:
         rows, cols = np.nonzero(dense)
         weights, shape = dense[rows, cols], dense.shape
     if len(shape) != 2 or shape[0] != shape[1]:
-        raise InputError(f"graph {g}: an adjacency matrix is square; this has shape {shape}")
+        raise InputError(f"graph {g}: the adjacency matrix has shape {shape}; it must be square")
     kept = weights != 0
     if not np.all(weights[kept] == 1):
-        raise InputError(f"graph {g}: edges have no weights; its adjacency matrix has others than 0 and 1")
+        raise InputError(f"graph {g}: edges have no weights; its adjacency matrix has entries other than 0 and 1")
     edges = np.ascontiguousarray(np.stack([rows[kept], cols[kept]], axis=1), dtype=np.int64)
     nodes, tags, more = _features(features, g)
     if nodes is not None and nodes != shape[0]:
-        raise InputError(f"graph {g} has {shape[0]} nodes and features of {nodes}")
+        raise InputError(f"graph {g} has {shape[0]} nodes, but features of {nodes}")
     return shape[0], edges, tags, more
 
 
 def _of_tensor(values: Any) -> NDArray[Any]:
-    """A tensor off its device and without its gradient; anything else as it is."""
+    """Converts to a NumPy array; a tensor is detached and copied to the host."""
     return np.asarray(values.detach().cpu() if hasattr(values, "detach") else values)
 
 
 def _of_pyg(graph: Any, g: int) -> tuple[Any, ...]:
     index = _of_tensor(graph.edge_index)
     if index.ndim != 2 or index.shape[0] != 2:
-        raise InputError(f"graph {g}: edge_index is 2×E; this has shape {index.shape}")
+        raise InputError(f"graph {g}: edge_index is 2×E, but has shape {index.shape}")
     x = getattr(graph, "x", None)
     nodes, tags, rows = _features(None if x is None else _of_tensor(x), g)
     if nodes is None:

@@ -1,4 +1,4 @@
-"""Kernels of the neural tangent hierarchy: how training on labels moves the tangent kernel of a wide network."""
+"""Kernels of the neural tangent hierarchy: corrections of the NTK of a wide network by training on labels."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ from widelimit._train import TrainedNetwork, train
 
 @dataclass(frozen=True, eq=False)
 class NthKernel:
-    """K^NTH with the standard errors of its entries; matrices of test samples are None where there are none."""
+    """K^NTH with standard errors of its entries; test matrices are None without test samples."""
 
     train: NDArray[np.float64]
     """Exactly symmetric."""
     train_error: NDArray[np.float64]
     train_ntk: NDArray[np.float64]
-    """The NTK that the correction was added to."""
+    """The NTK without the correction."""
     test: NDArray[np.float64] | None
     """test × train."""
     test_error: NDArray[np.float64] | None
     test_ntk: NDArray[np.float64] | None
     samples: int
-    """Hidden weight vectors that were used."""
+    """Number of sampled hidden weight vectors."""
     relative_error: float
     """Largest standard error, relative to the largest entry of the correction."""
     relative_correction: float
     """Largest entry of the correction, relative to that of the NTK."""
     remarks: tuple[str, ...]
-    """What a reader should know."""
+    """Remarks on the validity of the result."""
     seconds: float
 
     def __repr__(self) -> str:
@@ -63,18 +63,19 @@ def nth_kernel(
     backend: str = "cpu",
     threads: int | None = None,
 ) -> NthKernel:
-    """Kernel of the neural tangent hierarchy for f(x) = m^(−1/2) Σ a_r φ(w_r·x), both layers trained on labels y.
+    """Returns the neural tangent hierarchy kernel of f(x) = m^(−1/2) Σ a_r φ(w_r·x), both layers trained on labels y.
 
-    To the order 1/m it is the mean over initial weights of the tangent kernel at the end of centred training
-    (f₀ = 0) with squared loss: the NTK and a correction that knows the labels.
+    To first order in 1/m it is the mean over initial weights of the tangent kernel at the end of centred training
+    (f₀ = 0) with squared loss: the NTK plus a label-dependent correction.
 
-    x: rows of numbers, read as they are: the network "dense φ dense" of width m has this kernel on x/√d.
-    y: one number for each sample; −1 and 1 for two classes.
-    activation: as networks write it. Smooth ones are validated on trained networks; for 'relu' the kernel is as
-        published (Chen, He, Su 2020); kinks add a larger term to the kernel of a trained network, as a warning says.
-    samples: hidden weight vectors of the expectations, 4,096 unless said; with tolerance more are drawn, up to
+    x: N×D, used without scaling: the network "dense φ dense" of width m has this kernel on x/√d.
+    y: one number per sample; −1 and 1 for two classes.
+    activation: in the syntax of networks. Smooth activations are validated on trained networks; for 'relu' the kernel
+        is as published (Chen, He, Su 2020), but kinks add a larger term to the kernel of a trained network, of which a
+        warning is given.
+    samples: number of hidden weight vectors for the expectations, default 4,096; with tolerance more are drawn, up to
         max_samples, until the largest standard error is at most tolerance times the largest correction.
-    width: m; 1 unless said, so that the correction is that of m = 1.
+    width: m, default 1.
 
     >>> import numpy as np, widelimit as wl
     >>> x, y = np.array([[1.0, 0.0], [0.6, 0.8], [-0.8, 0.6]]), [1.0, 1.0, -1.0]
@@ -86,7 +87,7 @@ def nth_kernel(
     """
     numbers = as_numbers(y)
     if numbers.ndim != 1:
-        raise InputError(f"y has {numbers.ndim} dimensions; the hierarchy takes one number for each sample")
+        raise InputError(f"y has {numbers.ndim} dimensions; nth_kernel needs one number for each sample")
     options = {
         "samples": samples,
         "tolerance": tolerance,
@@ -115,12 +116,12 @@ def nth_kernel(
 
 @dataclass(frozen=True, eq=False)
 class KernelAtTime:
-    """K̂_t of one network; matrices of test points are None where there are none."""
+    """K̂_t of one network; test matrices are None without test points."""
 
     train: NDArray[np.float64]
     """train_start + train_first + train_second."""
     train_start: NDArray[np.float64]
-    """The empirical NTK before training."""
+    """The empirical NTK at initialisation."""
     train_first: NDArray[np.float64]
     train_second: NDArray[np.float64]
     train_trained: NDArray[np.float64] | None
@@ -152,15 +153,15 @@ def kernel_at_time(
     tolerance: float | None = None,
     threads: int | None = None,
 ) -> KernelAtTime:
-    """Tangent kernel of a network of finite width after training for a time t, from its initial weights alone.
+    """Predicts the tangent kernel of a finite network after training for time t from its initial weights.
 
-    To second order of the neural tangent hierarchy, of any architecture with one output and smooth activations.
+    Uses the second order of the neural tangent hierarchy, for any architecture with one output and smooth activations.
 
-    t: time of the gradient flow on Σ(y − f)², as of flow and train; numpy.inf is its end. The time of Chen, He and Su
-        (2020), whose loss is Σ(y − f)²/(2n), is 2n·t.
-    net: a network from train, of which the initial weights count, or a network with width and seed.
-    centred: f − f₀ is trained, so that outputs begin at 0; a network from train knows it.
-    trained: True trains the network to that time, with the given tolerance of outputs, and returns its kernel, too.
+    t: time of the gradient flow on Σ(y − f)², as in flow and train; numpy.inf is the end of training. In the units of
+        Chen, He and Su (2020), whose loss is Σ(y − f)²/(2n), it is 2n·t.
+    net: a network from train, whose initial weights are used, or a network with width and seed.
+    centred: train f − f₀, so that outputs start at 0; given by a network from train.
+    trained: True also trains the network up to t, with the given tolerance of outputs, and returns its kernel.
 
     >>> import numpy as np, widelimit as wl
     >>> x, y = np.array([[1.0, 0.0], [0.6, 0.8], [-0.8, 0.6]]), [1.0, 1.0, -1.0]

@@ -41,30 +41,30 @@ _RESULTS = {result._fields: result for result in (NngpNtk, NtkNngp, Nngp, Ntk)}
 
 
 class AccuracyWarning(UserWarning):
-    """Quadrature leaves fewer digits than a reader of the result would expect."""
+    """The quadrature error exceeds the guarantee of the precision."""
 
 
 class Gram(NamedTuple):
-    """Kernels with what is known about how they came to be."""
+    """Kernels with information on their computation."""
 
     nngp: Array | DeviceArray | None
-    """None unless asked for."""
+    """None unless requested."""
     ntk: Array | DeviceArray | None
-    """None unless asked for."""
+    """None unless requested."""
     symmetric: bool
-    """One set of samples against itself."""
+    """Whether the kernel is that of one set of samples with itself."""
     route: str
-    """How it was computed, in words."""
+    """Description of the computation."""
     quadrature_error: float
-    """Bound of what quadrature left in an entry k(x, x'), relative to √(k(x, x)·k(x', x')); 0 for closed forms."""
+    """Bound of the quadrature error of an entry k(x, x'), relative to √(k(x, x)·k(x', x')); 0 for closed forms."""
     seconds: float
 
 
 class LayerContributions(NamedTuple):
     layers: list[str]
-    """Place and text of each weight layer, in order of evaluation."""
+    """Path and text of each weight layer, in order of evaluation."""
     ntk: list[Array]
-    """What training that layer alone gives; they sum to the NTK."""
+    """NTK of training that layer alone; the matrices sum to the NTK."""
 
 
 def as_network(net: Network | str | list) -> Network:
@@ -72,7 +72,7 @@ def as_network(net: Network | str | list) -> Network:
 
 
 def _requested(kind: str | Sequence[str] | None) -> tuple[str | None, type | None]:
-    """What the library is asked for, and the named tuple that holds the answer; None for a lone array."""
+    """Returns the kind for the core library, and the named tuple type of the result; None for a single array."""
     if kind is None or (isinstance(kind, str) and "," not in kind):
         return kind, None
     names = tuple(part.strip() for part in kind.split(",")) if isinstance(kind, str) else tuple(kind)
@@ -82,7 +82,7 @@ def _requested(kind: str | Sequence[str] | None) -> tuple[str | None, type | Non
 
 
 def _named(found: dict[str, Any], kind: str | None, result: type | None) -> Any:
-    """The arrays that were asked for: alone, or in the order of a named tuple."""
+    """Returns the requested arrays: a single array, or a named tuple."""
     if result is not None:
         return result(*(found[name] for name in result._fields))
     return found[kind] if kind is not None else next(array for array in found.values() if array is not None)
@@ -156,27 +156,27 @@ def kernel(
     memory=None,
     resume=None,
 ):
-    """Kernel of the infinitely wide network: of x1 with itself, or of every sample of x1 with every sample of x2.
+    """Returns the kernel matrix K(x1, x2), or K(x1, x1) without x2, of an infinitely wide network.
 
     net: a Network, its text, or its JSON list.
-    x1, x2: N×D vectors, or images N×H×W×C (N×H×W: one channel). float32 and float64 are read where they lie as long
-        as each sample is contiguous; anything else is converted once.
-    kind: 'ntk' (the default) or 'nngp' for an array; a tuple of them for a named tuple of arrays in that order.
-    precision: 'f64' (the default) or 'f32', of the arithmetic and of the result.
-    backend: 'cpu', 'reference', 'cuda:0', …: see backends(). CUDA tensors on that device are copied to the host, which
-        prepares samples.
-    threads: None for all processors; the result does not depend on it.
-    channels_first: True where images are N×C×H×W, which are copied to N×H×W×C. Without it a convolution of images that
-        look like N×C×H×W raises InputError; False says that they are N×H×W×C all the same.
-    out: 'device' for a DeviceArray in place of an array: it stays in the memory of a back end cuda:N, where machines
-        and other libraries use it. Or an HDF5 file to compute into, tile by tile: the matrices may be larger than
-        memory. The result is then made of StoredGram in place of arrays, and `net` may be a tuple of networks, for a
-        tuple of results.
-    memory: with out, bytes that the work may take, as '1GiB'; None for half of what the machine has left.
-    resume: with out, what to do where an earlier run was stopped. True goes on with it, False begins again, None
-        refuses to throw finished tiles away.
+    x1, x2: N×D vectors, or images N×H×W×C (N×H×W: one channel). float32 and float64 arrays with contiguous samples are
+        not copied; others are converted.
+    kind: 'ntk' (default) or 'nngp' for an array; a tuple of them for a named tuple of arrays in that order.
+    precision: 'f64' (default) or 'f32', of the arithmetic and of the result.
+    backend: 'cpu', 'reference', 'cuda:0', …: see backends(). CUDA tensors on that device are copied to the host for
+        preprocessing.
+    threads: None for all cores; the result does not depend on it.
+    channels_first: True if images are N×C×H×W, which are copied to N×H×W×C. By default, a convolution of images that
+        look like N×C×H×W raises InputError; False asserts that they are N×H×W×C.
+    out: 'device' returns a DeviceArray, which stays in the memory of a back end cuda:N for use by machines and other
+        libraries. Or the path of an HDF5 file to which the matrices, which may be larger than memory, are written
+        tile by tile; the result then consists of StoredGram, and `net` may be a tuple of networks, for a tuple of
+        results.
+    memory: with out, the memory limit, e.g. '1GiB'; default: half of the available memory.
+    resume: with out, for the file of an interrupted run: True resumes it, False starts again, None raises InputError
+        rather than discard finished tiles.
 
-    With x2 absent the result is exactly symmetric and costs half. Ctrl-C stops the work.
+    Without x2 the result is exactly symmetric and costs half. Ctrl-C interrupts the computation.
 
     >>> import numpy as np, widelimit as wl
     >>> x = np.array([[1.0, 2.0], [3.0, -1.0], [0.5, 0.5]])
@@ -191,14 +191,14 @@ def kernel(
     asked, result = _requested(kind)
     if isinstance(out, str) and out == "device":
         if memory is not None or resume is not None:
-            raise InputError("memory and resume go with out, the file to compute into")
+            raise InputError("memory and resume need out, the file to write to")
         found = _gram(net, x1, x2, asked, precision, backend, threads, channels_first, _core.device_gram)
         return _named({"nngp": found.nngp, "ntk": found.ntk}, asked, result)
     if out is not None:
         stored = (asked or "ntk", result, precision, backend, threads, channels_first, out, memory, resume)
         return _store(net, x1, x2, *stored)
     if memory is not None or resume is not None:
-        raise InputError("memory and resume go with out, the file to compute into")
+        raise InputError("memory and resume need out, the file to write to")
     found = _gram(net, x1, x2, asked, precision, backend, threads, channels_first)
     return _named({"nngp": found.nngp, "ntk": found.ntk}, asked, result)
 
@@ -206,7 +206,7 @@ def kernel(
 def gram(
     net, x1, x2=None, *, kind=None, precision=None, backend="cpu", threads=None, channels_first=None, out=None
 ) -> Gram:
-    """As kernel, with what is known of the computation: its route, its error by quadrature, its time.
+    """Like kernel, but also returns the route, the quadrature error and the time of the computation.
 
     out: None for arrays, 'device' for DeviceArray.
 
@@ -234,7 +234,7 @@ def _gram(net, x1, x2, kind, precision, backend, threads, channels_first, comput
 
 
 def _store(net, x1, x2, kind, result, precision, backend, threads, channels_first, out, memory, resume) -> Any:
-    """The kernels of one network, or of each of a tuple, as they lie in the file."""
+    """Computes the kernels of one network, or of each of a tuple, into a file."""
     networks = [as_network(one) for one in (net if isinstance(net, tuple) else (net,))]
     first = as_images(networks[0], x1, "x1", channels_first, backend)
     second = None if x2 is None else as_images(networks[0], x2, "x2", channels_first, backend)
@@ -265,9 +265,9 @@ def warn_of_zero_kernel(network: Network, kind: str | None, stacklevel: int = 4)
 
 
 def diagonal(net, x, *, kind=None, precision=None, backend="cpu", threads=None, channels_first=None):
-    """The kernel of every sample with itself alone: the diagonal of kernel(net, x), at a fraction of its cost.
+    """Returns the diagonal of kernel(net, x) at a fraction of its cost.
 
-    kind: 'ntk' (the default), 'nngp', or a tuple of them for a named tuple. Always float64.
+    kind: 'ntk' (default), 'nngp', or a tuple of them for a named tuple. Always float64.
 
     >>> import widelimit as wl
     >>> wl.diagonal("fc:3", [[1.0, 0.0], [2.0, 0.0]])
@@ -293,7 +293,7 @@ def layer_contributions(
     threads: int | None = None,
     channels_first: bool | None = None,
 ) -> LayerContributions:
-    """What training each weight layer alone adds to the NTK of x with itself; zeros where it is frozen.
+    """Returns the contribution of each weight layer to the NTK of x; zeros for a frozen layer.
 
     >>> import numpy as np, widelimit as wl
     >>> x = np.array([[1.0, 2.0], [3.0, -1.0]])
@@ -319,11 +319,11 @@ def sweep(
     threads: int | None = None,
     channels_first: bool | None = None,
 ) -> Array:
-    """NTK of x by depth and by frozen layers, in one pass: an array [i, j, n, n].
+    """Returns the NTK of x for all depths and numbers of frozen layers in one pass: an array [i, j, n, n].
 
-    Entry [i, j] is the NTK of the network cut after i hidden layers (0: linear) with its first j weight layers
-    frozen, those that are frozen in it besides; zero where j > i. The network must be dense layers with activations
-    between them.
+    Entry [i, j] is the NTK of the network truncated to i hidden layers (0: linear), with its first j weight layers
+    frozen in addition to those frozen in the network; zero if j > i. The network must consist of dense layers with
+    activations between them.
 
     >>> import numpy as np, widelimit as wl
     >>> x = np.array([[1.0, 2.0], [3.0, -1.0]])

@@ -1,4 +1,4 @@
-"""Kernels that know the labels of the training samples."""
+"""Label-aware kernels."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PairFeature = Callable[[Any, Any], ArrayLike]
 
 
 class Inertia(NamedTuple):
-    """Numbers of eigenvalues by their sign; those within rounding of 0 count as zero."""
+    """Numbers of eigenvalues by sign; eigenvalues within rounding error of 0 count as zero."""
 
     negative: int
     zero: int
@@ -27,31 +27,31 @@ class Inertia(NamedTuple):
 
 
 class LabelAwareKernel:
-    """K^HR = Θ + λ·Z of label_aware_kernel, with what was learned on the way."""
+    """K^HR = Θ + λ·Z, returned by label_aware_kernel."""
 
     train: Array
-    """Of the training samples."""
+    """Kernel of the training samples."""
     test: Array | None
-    """Of the test samples with them; None without K_test."""
+    """Kernel of test and training samples; None without K_test."""
     test_diagonal: NDArray[np.float64] | None
     """Θ(x, x) + λ·Z(x, x) of the test samples; None without test_diagonal."""
     theta_diagonal: NDArray[np.float64] | None
-    """Their Θ(x, x), as given."""
+    """Θ(x, x) of the test samples, as given."""
     lam: float
-    """λ, from the ratio."""
+    """λ, determined by the ratio."""
     method: str
     target: str
     """'same' or 'signed'."""
     coefficients: dict[str, float] | None
-    """Of the pair features, by name; None for kernel regression."""
+    """Coefficients of the pair features by name; None for kernel regression."""
     rank: int | None
-    """How many of the pair features are independent over the training pairs."""
+    """Number of linearly independent pair features over the training pairs."""
     explained: float | None
-    """1 − Σ(z − Z)²/Σz² over the training pairs: how much of the targets the regression explains."""
+    """1 − Σ(z − Z)²/Σz² over the training pairs: explained fraction of the targets."""
     beyond: int
-    """Pairs that kernel regression took to the nearest end of the range of the training pairs."""
+    """Number of pairs that kernel regression clamped to the range of the training pairs."""
     shift: float
-    """What psd='shift' added to the diagonal of train."""
+    """The shift of the diagonal of train by psd='shift'."""
 
     def __init__(
         self,
@@ -78,15 +78,15 @@ class LabelAwareKernel:
 
     @property
     def inertia(self) -> Inertia:
-        """Signs of the eigenvalues of Θ + λ·Z of the training samples, before psd; O(n³) when first asked for."""
+        """Inertia of Θ + λ·Z of the training samples before psd; computed in O(n³) on first access."""
         if self._inertia is None:
             self._inertia = Inertia(*_core.inertia(self.train, self._threads))
         return self._inertia
 
     def __array__(self, *_: Any, **__: Any) -> Any:
         raise InputError(
-            "a LabelAwareKernel is no matrix: machines take its train, and decisions its test. Both have seen the "
-            "labels of the training samples, so that leave-one-out, folds and bounds on them leak"
+            "a LabelAwareKernel is not a matrix: give its train to machines and its test to decisions. Both depend on "
+            "the labels of the training samples, so leave-one-out, cross-validation and bounds on them leak labels"
         )
 
     def __repr__(self) -> str:
@@ -96,9 +96,9 @@ class LabelAwareKernel:
 def named_features(
     features: PairFeature | Sequence[PairFeature] | None, layout: Callable[[Any], Any]
 ) -> tuple[Callable[[Any, Any], NDArray[np.float64]], list[str]] | None:
-    """Pair features as the library takes them: what it calls for all of them on a block of pairs, and their names.
+    """Returns (callable that evaluates all pair features on a block of pairs, names), or None without functions.
 
-    layout: makes of rows of the library the samples that the functions read. None where there are no functions.
+    layout: converts rows of the core library to the samples passed to the functions.
     """
     single = callable(features) or not isinstance(features, Sequence)
     functions: list[Any] = [] if features is None else [features] if single else list(features)
@@ -115,8 +115,8 @@ def named_features(
             found = np.asarray(feature(left, right))
             if found.shape != values.shape[1:] or found.dtype.kind not in "fiub":
                 raise InputError(
-                    f"pair feature {f + 1} gave {found.dtype} numbers of shape {found.shape} for a block of "
-                    f"{values.shape[1]} × {values.shape[2]} pairs; give a real number for each pair"
+                    f"pair feature {f + 1} returned dtype {found.dtype} and shape {found.shape} for a block of "
+                    f"{values.shape[1]} × {values.shape[2]} pairs; return a real number for each pair"
                 )
             values[f] = found
         return values
@@ -126,7 +126,7 @@ def named_features(
 
 def _writable(k: Any, name: str) -> Array:
     if not isinstance(k, np.ndarray) or as_matrix(k, name) is not k or not k.flags.writeable:
-        raise InputError(f"overwrite=True: {name} must be a writable array of float32 or float64, row by row")
+        raise InputError(f"overwrite=True: {name} must be a writable row-major array of float32 or float64")
     return k
 
 
@@ -148,30 +148,31 @@ def label_aware_kernel(
     overwrite: bool = False,
     threads: int | None = None,
 ) -> LabelAwareKernel:
-    """A kernel that knows the labels: K^HR = Θ + λ·Z, Z(x, x') an estimate of whether both are of one class.
+    """Computes a label-aware kernel K^HR = Θ + λ·Z, where Z(x, x') estimates whether x and x' have the same class.
 
-    Higher-order regression of Chen, He and Su (2020); docs/theory/label_aware.md has the formulas. Z is learned from
-    all n² pairs of training samples, in strips of K: besides the kernels, memory does not grow with the pairs.
+    Higher-order regression of Chen, He and Su (2020); see docs/theory/label_aware.md for the formulas. Z is learned
+    from all n² pairs of training samples, in strips of K, so that memory is bounded by the kernels.
 
-    K: Θ of the training samples, n × n. K_test: Θ of test samples with them, one row for each test sample.
-    y: classes of the training samples, two or more, of any type that can be put in order.
-    x, x_test: the samples, which 'linear' and 'fjlt' read; graphs have no pair features, and take 'kr1' or 'kr2'.
-    test_diagonal: Θ(x, x) of the test samples, from which their Θ(x, x) + λ·Z(x, x) is made; local_elasticity needs it.
-    method: 'linear1', least squares on ten features of a pair; 'linear2', on these and those of five principal
-        components; 'kr1' and 'kr2', kernel regression on Θ(x, x'); 'fjlt1' and 'fjlt2', the linear ones by a random
-        sketch, as published.
-    ratio: mean |λ·Z| beside mean |Θ| over the training pairs, from which λ follows.
-    target: 'same', Z estimates 1 or 0, or 'signed', 1 or −1; by default 'signed' for two classes, 'same' for more.
-    psd: K^HR has negative eigenvalues, as a rule many. 'none' leaves them; 'clip' sets them to 0 and projects K_test on
-        the other eigenvectors; 'shift' subtracts the least from the diagonal; 'refuse' raises NumericalError.
-    features: a function of two blocks of samples, or a list of them, that returns a number for each pair, rows of the
-        first by rows of the second; it must be symmetric, and depend on the samples alone. They join those of 'linear'
-        or 'fjlt'. A block has rows of x, as float32 or float64, or a csr_array of SciPy where x is sparse. Several
-        threads call them. NTKClassifier(pair_features=…) takes them, too.
-    distortion: ε of the sketch, 0.01 by default. seed: of the sketch.
-    overwrite: True to write into K and K_test instead of copies.
+    K: Θ of the training samples, n × n. K_test: Θ of test and training samples, one row per test sample.
+    y: two or more classes of the training samples, of any sortable type.
+    x, x_test: the samples, needed by 'linear' and 'fjlt'; graphs have no pair features and need 'kr1' or 'kr2'.
+    test_diagonal: Θ(x, x) of the test samples, to compute Θ(x, x) + λ·Z(x, x) for local_elasticity.
+    method: 'linear1', least squares on ten pair features; 'linear2', on these and the features of five principal
+        components; 'kr1' and 'kr2', kernel regression on Θ(x, x'); 'fjlt1' and 'fjlt2', the linear methods with a
+        random sketch, as published.
+    ratio: ratio of mean |λ·Z| to mean |Θ| over the training pairs; determines λ.
+    target: Z estimates 1 or 0 for 'same', 1 or −1 for 'signed'; default: 'signed' for two classes, 'same' for more.
+    psd: treatment of the negative eigenvalues of K^HR, usually many: 'none' keeps them; 'clip' sets them to 0 and
+        projects K_test on the other eigenvectors; 'shift' subtracts the smallest from the diagonal; 'refuse' raises
+        NumericalError.
+    features: additional pair features for 'linear' and 'fjlt': a function of two blocks of samples, or a list of
+        functions, that returns one number per pair (rows of the first × rows of the second). It must be symmetric and
+        pure. Blocks are rows of x, as float32 or float64, or a csr_array of SciPy for sparse x. Functions are called
+        from several threads. See also NTKClassifier(pair_features=…).
+    distortion: ε of the sketch, default 0.01. seed: seed of the sketch.
+    overwrite: True writes into K and K_test instead of copies.
 
-    Z has seen all labels of y: leave-one-out and cross-validation on a fixed K^HR leak them. Make it anew for each
+    Z depends on all labels y: leave-one-out and cross-validation on a fixed K^HR leak them. Recompute it for each
     fold, as `widelimit tune` and an estimator inside cross_val_score do.
 
     >>> import widelimit as wl
@@ -190,12 +191,12 @@ def label_aware_kernel(
     samples = None if x is None else as_samples(x, "x")
     functions = named_features(features, lambda rows: laid_out(rows, samples.shape[1:]))
     if functions is not None and (x is None or (test is not None and x_test is None)):
-        raise InputError("features are functions of samples; give x, and x_test with K_test")
+        raise InputError("features need samples; give x, and x_test with K_test")
     theta = None if test_diagonal is None else as_numbers(test_diagonal, "test_diagonal")
     if theta is not None and (test is None or theta.shape != (len(test),)):
-        raise InputError("test_diagonal has one Θ(x, x) for each row of K_test; give both")
+        raise InputError("test_diagonal needs K_test and one Θ(x, x) for each of its rows")
     if theta is not None and psd == "clip":
-        raise InputError("psd='clip' projects K_test, which leaves K(x, x) of test samples undefined; take psd='none'")
+        raise InputError("psd='clip' projects K_test, which leaves K(x, x) of test samples undefined; use psd='none'")
     options = dict(
         method=method, ratio=ratio, target=target, psd=psd, distortion=distortion, seed=seed, threads=usable(threads)
     )

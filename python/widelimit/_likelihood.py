@@ -19,52 +19,52 @@ from widelimit._threads import usable
 
 
 class ProcessParameters(NamedTuple):
-    """Of the Gaussian process of a network, or what belongs to each of them."""
+    """Parameters of the Gaussian process of a network, or derivatives with respect to them."""
 
     w_std: float
-    """Of all weight layers."""
+    """Weight standard deviation of all layers."""
     b_std: float
     noise: float
-    """Variance of the observations about f."""
+    """Noise variance."""
 
 
 class MarginalLikelihood(NamedTuple):
-    """log p(y), and its gradient."""
+    """Log marginal likelihood and its gradient."""
 
     value: float
-    """All columns of y together."""
+    """log p(y), summed over the columns of y."""
     gradient: ProcessParameters
-    """By log w_std, log b_std and log noise: what a common factor of the w_std of all layers changes, and so on."""
+    """Derivatives by log w_std and log b_std (a common factor of all layers) and log noise."""
 
 
 class LikelihoodStart(NamedTuple):
-    """One start of a search, and where it ended."""
+    """One start of a multi-start search, and its result."""
 
     start: ProcessParameters
     end: ProcessParameters
     start_value: float | None
-    """log p(y); None where K + noise·I has no factor."""
+    """log p(y); None if K + noise·I is not positive definite."""
     value: float | None
     gradient: float
-    """Largest entry of the projected gradient by log-parameters, for each target."""
+    """Largest entry of the projected gradient by log-parameters, per target."""
     iterations: int
     ending: str
 
 
 @dataclass(frozen=True, eq=False)
 class LikelihoodOptimum:
-    """The best local maximum that a search found."""
+    """The best local maximum of a multi-start search."""
 
     network: Network
-    """With the w_std and b_std found."""
+    """The network with the optimal w_std and b_std."""
     noise: float
     value: float
     summary: Summary
-    """`gradient`: as that of the best start; `iterations`: of all starts."""
+    """`gradient` is that of the best start; `iterations` is the sum over all starts."""
     w_std: float
     b_std: float
     gradient: ProcessParameters
-    """By log-parameters."""
+    """Gradient by log-parameters."""
     starts: list[LikelihoodStart]
 
     def __repr__(self) -> str:
@@ -73,7 +73,7 @@ class LikelihoodOptimum:
 
 
 def with_std(net: Network | str | list, w_std: float, b_std: float = 0.0) -> Network:
-    """The network with one w_std and one b_std in all its dense and convolutional layers.
+    """Returns the network with this w_std and b_std in all dense and convolutional layers.
 
     >>> import widelimit as wl
     >>> print(wl.with_std("dense relu dense(w_std=3)", 1.5, 0.1))
@@ -98,11 +98,11 @@ def marginal_likelihood(
     backend: str = "cpu",
     threads: int | None = None,
 ) -> MarginalLikelihood:
-    """log p(y) of y = f(x) + noise, f the Gaussian process of the network, and its gradient by log-parameters.
+    """Returns log p(y) of y = f(x) + noise, f the Gaussian process of the network, and its gradient.
 
-    noise: variance of the observations about f, 0 unless said: y is then taken as exact.
-    kind: 'nngp' (the default), the prior of the network itself, or 'ntk' for its NTK as covariance.
-    NumericalError, with the failing minor, where K + noise·I has no factor. Always in float64.
+    noise: noise variance, default 0.
+    kind: 'nngp' (default), the prior of the network, or 'ntk' for the NTK as covariance.
+    Raises NumericalError, with the failing minor, if K + noise·I is not positive definite. Always in float64.
 
     >>> import numpy as np, widelimit as wl
     >>> x = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
@@ -141,17 +141,17 @@ def optimise_marginal_likelihood(
     backend: str = "cpu",
     threads: int | None = None,
 ) -> LikelihoodOptimum:
-    """One w_std and one b_std of all weight layers, and the noise, that maximise the marginal likelihood of y.
+    """Maximises the marginal likelihood of y over w_std and b_std of all weight layers and the noise.
 
     kind: as in marginal_likelihood.
-    w_std, b_std, noise: the first start; those of the first layer (0.1 where it has no bias) and a tenth of the mean
-        square of y unless said. w_std_range, b_std_range, noise_range: bounds, (1e-2, 1e2), (1e-3, 10) and 1e-6 to 10
-        times the mean square of y unless said. A parameter whose two bounds are equal is fixed: b_std_range=(0, 0)
-        for a network without biases.
-    starts: 3 unless said, those after the first drawn by `seed`; the best end counts.
-    tolerance: of the largest entry of the projected gradient for each target, 1e-6 unless said.
-    max_iterations: of each start, 100 unless said.
-    ConvergenceWarning where the best start did not converge; NumericalError where no start has a likelihood.
+    w_std, b_std, noise: the first start; default: those of the first layer (b_std 0.1 without bias), and a tenth of the
+        mean square of y. w_std_range, b_std_range, noise_range: bounds; default: (1e-2, 1e2), (1e-3, 10), and 1e-6 to
+        10 times the mean square of y. A parameter with equal bounds is fixed: b_std_range=(0, 0) for a network without
+        biases.
+    starts: number of starts, default 3; those after the first are drawn by `seed`, and the best result is returned.
+    tolerance: of the largest entry of the projected gradient per target, default 1e-6.
+    max_iterations: iterations per start, default 100.
+    Issues a ConvergenceWarning if the best start did not converge; raises NumericalError if no start has a likelihood.
 
     >>> import numpy as np, widelimit as wl
     >>> x = np.random.default_rng(0).normal(size=(40, 2))

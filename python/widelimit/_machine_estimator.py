@@ -1,4 +1,4 @@
-"""What scikit-learn's estimators of this package share. This module needs scikit-learn; the package does not."""
+"""Base class of the scikit-learn estimators. Only this module and _estimators require scikit-learn."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from widelimit._threads import usable
 
 
 class MachineEstimator(BaseEstimator):
-    """What both estimators do with samples, kernels and coefficients."""
+    """Handling of samples, kernels and coefficients common to both estimators."""
 
     def _read(self, X: Any, **options: Any) -> Any:
-        """X as numbers, alone or with y; images keep their dimensions, sparse matrices stay sparse."""
+        """Validates X, or (X, y); images keep their dimensions, sparse matrices stay sparse."""
         if self.kernel not in ("network", "precomputed"):
             raise InputError(f"kernel is {self.kernel!r}; choose 'network' or 'precomputed'")
         network = self.kernel == "network"
@@ -43,7 +43,7 @@ class MachineEstimator(BaseEstimator):
         )
 
     def _read_graphs(self, X: Any, y: Any = None, reset: bool = True, **options: Any) -> Any:
-        """Graphs, or a list of what they are made of, alone or with y."""
+        """Validates Graphs or a list of graphs, alone or with y."""
         graphs = X if isinstance(X, Graphs) else Graphs(X)
         if reset:
             self.n_features_in_ = max(1, graphs.width)
@@ -54,7 +54,7 @@ class MachineEstimator(BaseEstimator):
         return graphs, y
 
     def _shaped(self, X: Any) -> Any:
-        """X as the network reads it, channels last."""
+        """Returns X in the input shape of the network, channels last."""
         if isinstance(X, Graphs):
             return X
         if self.input_shape is not None:
@@ -67,11 +67,11 @@ class MachineEstimator(BaseEstimator):
         return channels_last(X, "X") if self.channels_first else X
 
     def _doubted(self) -> bool | None:
-        """The channels_first of what _shaped gave: None where images may still be the other way round."""
+        """Returns channels_first for the result of _shaped: None if the layout of images is still unchecked."""
         return None if self.channels_first is None else False
 
     def _gram(self, X: Any, Z: Any) -> Any:
-        """K(X, Z), with the label-aware part where there is one."""
+        """Returns K(X, Z), including the label-aware part if there is one."""
         aware = getattr(self, "label_aware_", None)
         features = None if aware is None else self._pair_features(Z)
         _core.require_pair_features(aware, features)
@@ -91,7 +91,7 @@ class MachineEstimator(BaseEstimator):
         return _core.add_label_aware(aware, k, *samples, features, self.backend, usable(self.threads))
 
     def _pair_features(self, X: Any) -> Any:
-        """pair_features as the library takes them; the functions read samples that are laid out as those of X."""
+        """Returns pair_features for the core library; the functions are given samples in the layout of X."""
         shape = () if isinstance(X, Graphs) else X.shape[1:]
         planes = self._shaped(X[:1]).shape[1:] if self.channels_first else None
         return named_features(self.pair_features, lambda rows: laid_out(rows, shape, planes))
@@ -99,14 +99,14 @@ class MachineEstimator(BaseEstimator):
     @staticmethod
     def _train_gram(X: Any) -> Any:
         if X.shape[0] != X.shape[1]:
-            raise InputError(f"a precomputed kernel is a square matrix; X is {X.shape[0]} by {X.shape[1]}")
-        # Lists of float32 numbers arrive as float64, where their rounding would count as negative eigenvalues.
+            raise InputError(f"a precomputed kernel must be square; X is {X.shape[0]} by {X.shape[1]}")
+        # float32 values stored as float64 would fail the definiteness check, whose tolerance is that of the dtype.
         with np.errstate(over="ignore"):
             single = X.astype(np.float32, copy=False)
         return single if np.array_equal(single, X) else X
 
     def _keep(self, X: Any, fit: Fit, all_samples: bool = False) -> None:
-        """Coefficients and samples that predictions need: those that are not 0, or all, for a posterior."""
+        """Stores coefficients and samples for prediction: those with nonzero coefficients, or all for a posterior."""
         self.support_ = np.arange(len(fit.alpha)) if all_samples else fit.support
         self.keeps_all_ = all_samples
         self.alpha_ = fit.alpha[self.support_]
@@ -119,13 +119,13 @@ class MachineEstimator(BaseEstimator):
             self.support_vectors_ = X[self.support_]
 
     def _fitted(self, X: Any) -> tuple[Fit, Any]:
-        """The machine and K(X, its samples)."""
+        """Returns the machine and K(X, support vectors)."""
         check_is_fitted(self, "support_")
         X = self._read(X, reset=False)
         classes = getattr(self, "classes_", None)
         alpha = self.alpha_
         if self.kernel == "precomputed":
-            # The other columns of X stay where they are: their coefficients are 0.
+            # The other columns of X have zero coefficients.
             alpha = np.zeros((self.n_features_in_, *self.alpha_.shape[1:]))
             alpha[self.support_] = self.alpha_
             k = X
@@ -157,7 +157,7 @@ class MachineEstimator(BaseEstimator):
                 **options,
             )
         if any(options.pop(name, None) is not None for name in ("label_aware", "pair_features")):
-            raise InputError("label_aware reads the samples; a precomputed kernel takes label_aware_kernel before it")
+            raise InputError("label_aware reads the samples; for a precomputed kernel, apply label_aware_kernel first")
         if self.solver not in ("auto", "dense"):
             raise InputError(f"solver is {self.solver!r}; a precomputed kernel takes 'auto' or 'dense'")
         train = train_classes if classify else train_values
@@ -165,14 +165,14 @@ class MachineEstimator(BaseEstimator):
         return train(self.machine, k, y, threads=self.threads, check_definite=True, stacklevel=4, **common, **options)
 
     def save(self, path: Any, data: Data | None = None, posterior: bool = False) -> None:
-        """Writes the fitted machine as a model file, which `widelimit predict` reads as well as load.
+        """Writes the fitted machine to a model file for load, load_model and `widelimit predict`.
 
-        data: the training set that it was fitted to, as load_train_test gave it, unscaled; the file then remembers
-        its columns and its split, so that load_data(spec, model=…, part='test') and `widelimit predict --part test`
-        find them. Classes that are indices into its class names are written by their names.
-        posterior: of a ridge NTKRegressor, True so that predictions of the file have standard deviations.
+        data: the training set of the fit, as returned by load_train_test, unscaled; the file then stores its columns
+        and its split for load_data(spec, model=…, part='test') and `widelimit predict --part test`. Classes that are
+        indices into its class names are written as names.
+        posterior: True stores the posterior of a ridge NTKRegressor, for standard deviations of predictions.
 
-        InputError where kernel='precomputed', or where classes are neither numbers nor text.
+        Raises InputError if kernel='precomputed', or if classes are neither numbers nor text.
         """
         check_is_fitted(self, "support_")
         if posterior:
@@ -181,10 +181,10 @@ class MachineEstimator(BaseEstimator):
 
     @classmethod
     def load(cls, path: Any, **options: Any) -> Any:
-        """The estimator that save, or `widelimit fit` without scaling, wrote; options: threads, backend, …
+        """Reads an estimator written by save, or by `widelimit fit` without scaling; options: threads, backend, …
 
-        pair_features: where it was fitted with some, the same functions, by the same names; a file holds the names
-        alone. Without them it loads, and does not predict.
+        pair_features: the functions of the fit, if any, with the same names, since a file stores only the names.
+        Without them the estimator loads but cannot predict.
         """
         return load_estimator(cls, path, **options)
 
@@ -195,7 +195,7 @@ class MachineEstimator(BaseEstimator):
         return tags
 
 def posterior_obstacle(estimator: Any) -> str | None:
-    """Why the machine is not the mean of a Gaussian process; None where it is."""
+    """Returns why the machine is not the mean of a Gaussian process, or None if it is."""
     if estimator.machine != "ridge":
         return f"with machine {estimator.machine!r}"
     if estimator.bias:
@@ -206,9 +206,9 @@ def posterior_obstacle(estimator: Any) -> str | None:
 def require_posterior(estimator: Any) -> None:
     obstacle = posterior_obstacle(estimator)
     if obstacle is None and not estimator.keeps_all_:
-        obstacle = "fitted with sample_weight, or read from a file that does not hold all samples,"
+        obstacle = "fitted with sample_weight, or read from a file without all samples,"
     if obstacle is not None or not isinstance(estimator, RegressorMixin):
         raise InputError(
-            f"an estimator {obstacle or 'of classes'} has no posterior; NTKRegressor(machine='ridge') without a bias "
-            "has, and gaussian_process for a Gram matrix"
+            f"an estimator {obstacle or 'of classes'} has no posterior; use NTKRegressor(machine='ridge') without a "
+            "bias, or gaussian_process for a Gram matrix"
         )

@@ -1,4 +1,4 @@
-"""Kernel machines: the least λ/2‖β‖² + Σ wᵢ l(g(xᵢ), yᵢ) over g(x) = ⟨β,Φ(x)⟩ + b, of a Gram matrix."""
+"""Kernel machines: minimisers of λ/2‖β‖² + Σ wᵢ l(g(xᵢ), yᵢ) over g(x) = ⟨β,Φ(x)⟩ + b, from a Gram matrix."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def train_classes(
     check_definite: bool | None = None,
     stacklevel: int = 2,
 ) -> Fit:
-    """A machine by name, for classes; `stacklevel` is that of its warning, 2 for the caller."""
+    """Fits a classifier by name; `stacklevel` is that of its warning, 2 for the caller."""
     classes, labels = as_classes(y)
     scheme, parts, sigmoids = _core.train_classes(
         as_kernel(k, "K", backend, usable(threads)),
@@ -67,7 +67,7 @@ def train_values(
     check_definite: bool | None = None,
     stacklevel: int = 2,
 ) -> Fit:
-    """A machine by name, for numbers; `stacklevel` is that of its warning, 2 for the caller."""
+    """Fits a regressor by name; `stacklevel` is that of its warning, 2 for the caller."""
     numbers = as_numbers(y)
     single = numbers.ndim == 1
     targets = numbers[:, None] if single else numbers
@@ -112,7 +112,7 @@ def fit_samples(
     pair_features: Any = None,
     stacklevel: int = 2,
 ) -> Fit:
-    """A machine on the kernel of a network: the library chooses how it is fitted, as it does for `widelimit fit`."""
+    """Fits a machine on the kernel of a network; the core library chooses the solver, as for `widelimit fit`."""
     classes, labels, targets, single = None, None, None, True
     if classify:
         classes, labels = as_classes(y)
@@ -169,9 +169,9 @@ def fit_regression(
     backend: str | None = None,
     threads: int | None = None,
 ) -> Fit:
-    """Kernel regression, ridge at λ = 0: α = K⁻¹y, the interpolant of least norm.
+    """Fits kernel regression, i.e. ridge with λ = 0: α = K⁻¹y, the minimum-norm interpolant.
 
-    Arguments as those of fit_ridge. Where K is not positive definite, the summary says which λ would cure it.
+    Arguments as in fit_ridge. If K is not positive definite, the summary suggests a λ.
 
     >>> import numpy as np, widelimit as wl
     >>> x, y = np.array([[1.0, 2.0], [3.0, -1.0]]), [1.0, 2.0]
@@ -194,18 +194,18 @@ def fit_ridge(
     backend: str | None = None,
     threads: int | None = None,
 ) -> Fit:
-    """Kernel ridge regression, the least λ/2‖β‖² + Σ wᵢ (yᵢ − g(xᵢ))²: α = (K + λ/2·I)⁻¹ y.
+    """Fits kernel ridge regression: minimises λ/2‖β‖² + Σ wᵢ (yᵢ − g(xᵢ))², α = (K + λ/2·I)⁻¹ y.
 
-    k: the Gram matrix of the samples, symmetric; float32 and float64 are read where they lie, on the host or on a
-        device: arrays of NumPy, DeviceArray, CUDA tensors of PyTorch, CuPy and JAX.
-    y: a number for each sample, or a row of them for several targets at once; or the names of classes: two become
-        ±1, more a column of 0 and 1 each.
-    lam: λ, 1 unless said. scikit-learn's KernelRidge(alpha=λ/2) is the same machine.
-    bias: True for an offset that is not regularised; without it g is homogeneous.
-    sample_weight: wᵢ ≥ 0, 1 unless said. class_weight: of classes, as in fit_svm.
-    classify: True where numbers in y name classes, which is taken for granted of text, booleans and objects.
-    backend: None for the device that k lies on, or the processor. 'cuda:0' uploads a k of the host; a k on another
-        device is an InputError.
+    k: the symmetric Gram matrix of the samples; float32 and float64 are not copied, on the host or on a device: NumPy
+        arrays, DeviceArray, CUDA tensors of PyTorch, CuPy and JAX.
+    y: one number per sample, or one row for several targets; or class labels: two classes become ±1, more are one-hot
+        encoded.
+    lam: λ, default 1. Equivalent to KernelRidge(alpha=λ/2) of scikit-learn.
+    bias: True for an unregularised bias; the default is none.
+    sample_weight: wᵢ ≥ 0, default 1. class_weight: class weights, as in fit_svm.
+    classify: True if numbers in y are class labels; implied by text, booleans and objects.
+    backend: None for the device of k, or the CPU. 'cuda:0' uploads a host k; raises InputError if k is on another
+        device.
 
     >>> import numpy as np, widelimit as wl
     >>> fit = wl.fit_ridge(np.diag([1.0, 3.0]), [1.0, 7.0], lam=1.0)
@@ -232,9 +232,9 @@ def fit_hard_svm(
     probability: bool | None = None,
     check_definite: bool | None = None,
 ) -> Fit:
-    """Support vector machine with a hard margin: the least ‖β‖²/2 where yᵢg(xᵢ) ≥ 1 for all samples.
+    """Fits a hard-margin support vector machine: minimises ‖β‖²/2 subject to yᵢg(xᵢ) ≥ 1 for all samples.
 
-    Arguments as those of fit_svm. Data that cannot be separated end as 'not separable', with a ConvergenceWarning.
+    Arguments as in fit_svm. Inseparable data end as 'not separable', with a ConvergenceWarning.
 
     >>> import numpy as np, widelimit as wl
     >>> fit = wl.fit_hard_svm(np.eye(2), [1, -1])
@@ -262,26 +262,26 @@ def fit_svm(
     probability: bool | None = None,
     check_definite: bool | None = None,
 ) -> Fit:
-    """Support vector machine, the least λ/2‖β‖² + Σ wᵢ max(0, 1 − yᵢg(xᵢ)).
+    """Fits a support vector machine: minimises λ/2‖β‖² + Σ wᵢ max(0, 1 − yᵢg(xᵢ)).
 
-    k: the Gram matrix of the samples, symmetric; float32 and float64 are read where they lie.
-    y: the class of each sample: ±1, or whole numbers, text, … The second in order is the positive one.
-    lam: λ, 1 unless said; C = 1/λ in scikit-learn's SVC, which always has a bias.
-    bias: True for an offset that is not regularised; without it g is homogeneous.
-    sample_weight: wᵢ ≥ 0, 1 unless said.
-    class_weight: factors of these by class, {class: weight}, or 'balanced': n/(k·n_c) for the n_c samples of a class,
-        so that all k classes count the same.
-    scheme: of three or more classes, 'one-vs-one' (the default; of equal votes the larger sum of decisions),
-        'one-vs-one-first' (of equal votes the first class, as LIBSVM and scikit-learn's SVC) or 'one-vs-rest'.
-    tolerance: of the relative duality gap, 1e-6 unless said.
-    probability: True for predict_proba, by Platt: a sigmoid of the decisions of five more machines, each fitted
-        without a fifth of the samples, on that fifth.
-    check_definite: False where k is known to be positive semi-definite, as kernel() makes it. Otherwise it is tested
-        by a Cholesky factor, O(n³/3), once for each matrix; one that is not ends as 'not positive definite', with a
-        ConvergenceWarning that says what to add to its diagonal.
+    k: the symmetric Gram matrix of the samples; float32 and float64 are not copied.
+    y: the class of each sample: ±1, or integers, text, … The second class in sorted order is the positive one.
+    lam: λ, default 1; C = 1/λ in SVC of scikit-learn, which always has a bias.
+    bias: True for an unregularised bias; the default is none.
+    sample_weight: wᵢ ≥ 0, default 1.
+    class_weight: factors of the sample weights by class, {class: weight}, or 'balanced': n/(k·n_c) for the n_c samples
+        of a class, so that all k classes have the same total weight.
+    scheme: for three or more classes, 'one-vs-one' (default; the larger sum of decisions breaks ties),
+        'one-vs-one-first' (ties go to the first class, as in LIBSVM and SVC of scikit-learn) or 'one-vs-rest'.
+    tolerance: of the relative duality gap, default 1e-6.
+    probability: True for predict_proba by Platt scaling: a sigmoid fitted to the held-out decisions of five-fold
+        cross-validation.
+    check_definite: False if k is known to be positive semi-definite, like the result of kernel(). Otherwise it is
+        tested by a Cholesky factorisation, O(n³/3), once per matrix; an indefinite matrix ends as 'not positive
+        definite', with a ConvergenceWarning that suggests a shift of the diagonal.
     backend: as in fit_ridge.
 
-    The gap of the summary bounds how far the objective is from the least, with all rounding counted.
+    The gap of the summary bounds the suboptimality of the objective, including rounding errors.
 
     >>> import numpy as np, widelimit as wl
     >>> x, y = np.array([[1.0, 2.0], [3.0, -1.0], [0.5, 0.5]]), ["up", "down", "up"]
@@ -313,9 +313,9 @@ def fit_svm2(
     probability: bool | None = None,
     check_definite: bool | None = None,
 ) -> Fit:
-    """Support vector machine of the 2-norm, the least λ/2‖β‖² + Σ wᵢ max(0, 1 − yᵢg(xᵢ))².
+    """Fits an L2-loss support vector machine: minimises λ/2‖β‖² + Σ wᵢ max(0, 1 − yᵢg(xᵢ))².
 
-    Arguments as those of fit_svm.
+    Arguments as in fit_svm.
 
     >>> import numpy as np, widelimit as wl
     >>> wl.fit_svm2(np.eye(2), [1, -1], lam=1.0).alpha.round(6)
@@ -341,10 +341,10 @@ def fit_svr(
     threads: int | None = None,
     check_definite: bool | None = None,
 ) -> Fit:
-    """Support vector regression, the least λ/2‖β‖² + Σ wᵢ max(0, |yᵢ − g(xᵢ)| − ε).
+    """Fits support vector regression: minimises λ/2‖β‖² + Σ wᵢ max(0, |yᵢ − g(xᵢ)| − ε).
 
-    y: a number for each sample, or a row of them, each column a machine of its own. epsilon: ε, 0.1 unless said.
-    lam: λ, 1 unless said; C = 1/λ in scikit-learn's SVR, which always has a bias. The others as those of fit_svm.
+    y: one number per sample, or one row; each column is fitted separately. epsilon: ε, default 0.1.
+    lam: λ, default 1; C = 1/λ in SVR of scikit-learn, which always has a bias. Other arguments as in fit_svm.
 
     >>> import numpy as np, widelimit as wl
     >>> wl.fit_svr(np.eye(3), [0.05, 0.5, 3.0], epsilon=0.1).alpha.round(6)
@@ -369,9 +369,9 @@ def fit_logistic(
     threads: int | None = None,
     check_definite: bool | None = None,
 ) -> Fit:
-    """Logistic regression, the least λ/2‖β‖² + Σ wᵢ log(1 + exp(−yᵢg(xᵢ))); of three or more classes by softmax.
+    """Fits logistic regression: minimises λ/2‖β‖² + Σ wᵢ log(1 + exp(−yᵢg(xᵢ))); softmax for three or more classes.
 
-    Arguments as those of fit_svm; tolerance is 1e-8 unless said. The fit has predict_proba.
+    Arguments as in fit_svm; tolerance defaults to 1e-8. The fit has predict_proba.
 
     >>> import numpy as np, widelimit as wl
     >>> fit = wl.fit_logistic(np.eye(2), ["a", "b"], lam=0.1)

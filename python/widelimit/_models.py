@@ -1,4 +1,4 @@
-"""Fitted machines as model files, which `widelimit predict` reads too."""
+"""Model files of fitted machines, shared with `widelimit predict`."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ _UNKNOWN = Summary("converged", "", "loaded from a file", *[None] * 5, 0, 0.0, 0
 
 
 def _names(classes: NDArray[Any]) -> list[str]:
-    """Classes as a file writes them: whole numbers as such, text as it is."""
+    """Returns the classes as text for a file."""
     if classes.dtype.kind in "iuf":
         return [str(int(c)) for c in classes]
     if classes.dtype.kind == "b" or all(isinstance(c, str) for c in classes):
         return [str(c) for c in classes]
-    raise InputError(f"classes of type {type(classes[0]).__name__} cannot be written; name them by text or numbers")
+    raise InputError(f"classes of type {type(classes[0]).__name__} cannot be written; use text or numbers")
 
 
 def _classes(names: list[str], dtype: str | None) -> NDArray[Any]:
-    """The classes again; of a file that does not say their type numbers where all are, else text."""
+    """Inverse of _names; without a dtype, integers if all names are integers, else text."""
     if dtype is None:
         whole = all(name.lstrip("-").isdigit() and str(int(name)) == name for name in names)
         return np.array([int(name) for name in names]) if whole else np.array(names)
@@ -48,22 +48,22 @@ def _classes(names: list[str], dtype: str | None) -> NDArray[Any]:
 def save(model: Any, path: str | os.PathLike[str], data: Data | None = None, posterior: bool = False) -> None:
     if model.kernel != "network":
         raise InputError(
-            "kernel='precomputed': a model file holds the network and the samples, which a Gram matrix does not tell; "
-            "pickle it instead"
+            "kernel='precomputed': a model file needs the network and the samples, not a Gram matrix; "
+            "pickle the estimator instead"
         )
     core = core_of(model, None if data is None else data.class_names, posterior)
     if data is not None:
         if data._origin is None:
             raise InputError(
-                "data= is the training set as load_data or load_train_test gave it, unscaled: a model file of an "
-                "estimator knows no scaling"
+                "data= must be the unscaled training set returned by load_data or load_train_test: a model file of an "
+                "estimator stores no scaling"
             )
         core.origin = data._origin
     _core.save_model(os.fspath(path), core)
 
 
 def _weights_text(model: Any) -> Any:
-    """class_weight as JSON can hold it: weights in the order of the classes."""
+    """Returns class_weight in a JSON-serialisable form: weights in the order of the classes."""
     found = getattr(model, "class_weight", None)
     if found is None or isinstance(found, str):
         return found
@@ -71,9 +71,9 @@ def _weights_text(model: Any) -> Any:
 
 
 def core_of(model: Any, names: list[str] | None = None, posterior: bool = False) -> _core.Model:
-    """A fitted estimator as the library's own model, with or without its posterior; copies its samples.
+    """Converts a fitted estimator to a core model, with or without its posterior; copies the samples.
 
-    names: of classes that are their indices.
+    names: names of the classes, if the classes are indices.
     """
     classes = getattr(model, "classes_", None)
     indexed = bool(names) and classes is not None and classes.dtype.kind in "iu"
@@ -135,12 +135,12 @@ def _record_of(found: dict[str, Any]) -> dict[str, Any]:
 
 
 def _layout(found: dict[str, Any], record: dict[str, Any]) -> tuple[Sequence[int], Sequence[int] | None]:
-    """How the samples that a machine was fitted to lay, as laid_out takes it."""
+    """Returns the layout of the training samples as arguments of laid_out."""
     return record["sample_shape"], found["shape"] if record.get("channels_first") else None
 
 
 def _named_features(features: Any, found: dict[str, Any], record: dict[str, Any]) -> Any:
-    """Pair features for the machine of a model file; InputError where it was fitted with others."""
+    """Returns the pair features for the machine of a model file; raises InputError if they differ from the fit."""
     layout = _layout(found, record)
     named = named_features(features, lambda rows: laid_out(rows, *layout))
     if named is not None:
@@ -149,18 +149,18 @@ def _named_features(features: Any, found: dict[str, Any], record: dict[str, Any]
 
 
 def load(kind: type, path: str | os.PathLike[str], **options: Any) -> Any:
-    """An estimator of type `kind` as it was saved, or as `widelimit fit` wrote it."""
+    """Reads an estimator of type `kind`, written by save or `widelimit fit`."""
     found = _core.load_model(os.fspath(path))
     if "network" not in found:
         raise InputError(f"{path} is a model of the kernel {found['classical']}, not of a network")
     if "scaling" in found:
         raise InputError(
-            f"{path} scales its samples ({found['scaling']}), which an estimator leaves to a pipeline; "
-            "`widelimit predict` reads it, or fit it with --scale none"
+            f"{path} scales its samples ({found['scaling']}), which estimators do not support; use load_model, or "
+            "fit it without scaling"
         )
     numbers = found["scheme"] == "values"
     if numbers != (kind.__name__ == "NTKRegressor"):
-        raise InputError(f"{path} predicts {'numbers' if numbers else 'classes'}; load it by the other estimator")
+        raise InputError(f"{path} predicts {'numbers' if numbers else 'classes'}; load it with the other estimator")
     record = _record_of(found)
     settings: dict[str, Any] = {
         "network": found["network"],
@@ -205,9 +205,9 @@ def load(kind: type, path: str | os.PathLike[str], **options: Any) -> Any:
 
 
 class KeptPosterior:
-    """The model of an estimator and the factor of its posterior, kept for as long as the estimator stays the same.
+    """Cache of the model of an estimator and its posterior factorisation, valid until the estimator changes.
 
-    Copies and pickles begin without.
+    Copies and pickles start with an empty cache.
     """
 
     def __init__(self) -> None:
@@ -238,20 +238,20 @@ def posterior(
     backend: str,
     threads: int | None,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Mean of the outputs, and their standard deviation or covariance, the same for all outputs."""
+    """Returns the mean of the outputs and their standard deviation or covariance, which is shared by all outputs."""
     if return_std and return_cov:
-        raise InputError("ask for return_std or return_cov; the diagonal of the covariance holds the variances")
+        raise InputError("give either return_std or return_cov; the diagonal of the covariance holds the variances")
     mean, variance, covariance = _core.model_posterior(core, factor, as_samples(x, "x"), return_cov, backend, threads)
     return mean[:, 0] if mean.shape[1] == 1 else mean, covariance if return_cov else np.sqrt(variance)
 
 
 def shared_by_outputs(spread: NDArray[np.float64], mean: NDArray[np.float64]) -> NDArray[np.float64]:
-    """A standard deviation or covariance repeated for each output along a last axis, as scikit-learn has it."""
+    """Repeats a standard deviation or covariance for each output along a last axis, as in scikit-learn."""
     return spread if mean.ndim == 1 else np.repeat(spread[..., None], mean.shape[1], axis=-1)
 
 
 class Model:
-    """A fitted machine of a model file, which scales samples as it was taught.
+    """A fitted machine of a model file, including its scaling.
 
     >>> import os, tempfile, widelimit as wl
     >>> x, y, _ = wl.load_data("digits", classes=[3, 8], limit=60)
@@ -268,7 +268,7 @@ class Model:
         self._pair_features = pair_features
         self._factor = _core.PosteriorFactor()
         self.classes_: NDArray[Any] | None = classes
-        """The classes in order; None where outputs are numbers."""
+        """The sorted classes; None for a regressor."""
 
     machine = property(lambda self: self._core.machine)
     scheme = property(lambda self: self._core.scheme)
@@ -276,23 +276,23 @@ class Model:
     kernel = property(lambda self: self._core.kernel, doc="Text of the network, or of the classical kernel.")
     shape = property(lambda self: self._core.shape, doc="Height, width and channels of a sample.")
     channels_first = property(
-        lambda self: self._core.channels_first, doc="Whether images come as N×C×H×W, to predict as to fit."
+        lambda self: self._core.channels_first, doc="Whether images are N×C×H×W."
     )
-    scaling = property(lambda self: self._core.scaling, doc="What samples go through first, or None.")
+    scaling = property(lambda self: self._core.scaling, doc="Name of the scaling, or None.")
 
     @property
     def origin(self) -> dict[str, Any]:
-        """What is known of its samples: samples and checksum of the source, table, classes, split, limit."""
+        """Metadata of its samples: samples and checksum of the source, table, classes, split, limit."""
         return json.loads(self._core.origin)
 
     def _reading(self) -> tuple[str | None, list[str]]:
-        """By what new samples are read as its own: their origin as JSON, and the names of the classes."""
+        """Returns the origin as JSON and the class names, by which load_data reads new samples."""
         return self._core.origin, self._core.classes
 
     def decision_function(
         self, x: ArrayLike, *, backend: str = "cpu", threads: int | None = None
     ) -> NDArray[np.float64]:
-        """Outputs on samples: a number for each, or a row where there are several."""
+        """Returns the outputs: one number per sample, or one row if there are several."""
         outputs = self._outputs(x, backend, threads)
         return outputs[:, 0] if outputs.shape[1] == 1 else outputs
 
@@ -309,11 +309,11 @@ class Model:
         backend: str = "cpu",
         threads: int | None = None,
     ) -> Any:
-        """Classes, or numbers where the machine is one for numbers.
+        """Returns predicted classes, or numbers for a regressor.
 
-        return_std, return_cov: also the standard deviation, or the covariance between samples, of the outputs, without
-        the noise, as a second array; InputError unless the model was written with its posterior. The first such call
-        factors the Gram matrix of the support and keeps the factor, 8·n² bytes for n samples.
+        return_std, return_cov: also return the noise-free posterior standard deviation, or covariance between samples;
+        raises InputError unless the model was written with its posterior. The first such call factorises the Gram
+        matrix of the n support samples and caches the factor, 8·n² bytes.
         """
         if return_std or return_cov:
             if not self._core.posterior:
@@ -335,19 +335,19 @@ class Model:
     def predict_proba(
         self, x: ArrayLike, *, backend: str = "cpu", threads: int | None = None
     ) -> NDArray[np.float64]:
-        """Probability of each of classes_, a row for each sample.
+        """Returns class probabilities, one row per sample.
 
-        InputError unless the machine is logistic, or a support vector machine fitted with probabilities.
+        Raises InputError unless the machine is logistic, or a support vector machine fitted with probabilities.
         """
         if self.classes_ is None or not self._core.has_probabilities:
             raise InputError(
-                f"this {self.machine} has no probabilities; 'logistic' has, and a support vector machine fitted with "
+                f"this {self.machine} has no probabilities; fit 'logistic', or a support vector machine with "
                 "probability=True (widelimit fit --probability)"
             )
         return _core.model_probabilities(self._core, self._outputs(x, backend, threads))
 
     def _shaped(self, x: Any, backend: str) -> NDArray[np.floating] | SparseSamples | GraphSamples:
-        """Samples in the shape that the machine was fitted to, flattened or not."""
+        """Returns x in the sample shape of the fit; x may be flattened."""
         samples = as_graphs(x, "x") if self._core.nodes else as_samples(x, "x", backend)
         if isinstance(samples, (SparseSamples, GraphSamples)):
             return samples
@@ -368,10 +368,10 @@ class Model:
 def load_model(
     path: str | os.PathLike[str], *, pair_features: PairFeature | Sequence[PairFeature] | None = None
 ) -> Model:
-    """The machine that `widelimit fit` or an estimator's save wrote, with its scaling.
+    """Reads a machine written by `widelimit fit` or by save of an estimator, including its scaling.
 
-    pair_features: where it was fitted with some, the same functions, by the same names; a file holds the names alone.
-    Without them it loads, and does not predict.
+    pair_features: the functions of the fit, if any, with the same names, since a file stores only the names. Without
+    them the model loads but cannot predict.
 
     >>> import os, tempfile, widelimit as wl
     >>> with tempfile.TemporaryDirectory() as folder:

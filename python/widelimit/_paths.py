@@ -1,4 +1,4 @@
-"""One machine for each of several λ, at little more than the cost of one."""
+"""Regularisation paths: fits for several λ at little more than the cost of one."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from widelimit._threads import usable
 
 
 class Path:
-    """A fitted machine for each λ: path[i] is the Fit at path.lams[i]."""
+    """Fits for several λ: path[i] is the Fit at path.lams[i]."""
 
     def __init__(self, lams: NDArray[np.float64], fits: list[Fit]) -> None:
         self.lams = lams
         self._fits = fits
 
     def alpha(self, i: int) -> NDArray[np.float64]:
-        """Coefficients at the i-th λ."""
+        """Returns the coefficients at the i-th λ."""
         return self._fits[i].alpha
 
     def __len__(self) -> int:
@@ -41,25 +41,25 @@ class Path:
 
 
 class RidgePath(Path):
-    """Ridge machines with their exact leave-one-out errors."""
+    """Ridge fits for several λ, with exact leave-one-out errors."""
 
     def __init__(self, lams, fits, points, best, best_classifier) -> None:
         super().__init__(lams, fits)
         self._left_out = [left_out for _, left_out, _, _ in points]
         self.loo_error: NDArray[np.float64] = np.array([_or_infinite(error) for _, _, error, _ in points])
-        """For each λ the mean of ‖y − prediction without the sample‖², weighted; infinite where the fit failed."""
+        """Weighted mean squared leave-one-out error for each λ; infinite if the fit failed."""
         missed = [share for _, _, _, share in points]
         self.loo_misclassified: NDArray[np.float64] | None = (
             None if all(share is None for share in missed) else np.array([_or_infinite(share) for share in missed])
         )
-        """For each λ the share of samples whose class is missed; None where y is no classes."""
+        """Leave-one-out error rate for each λ; None for regression."""
         self.best: int | None = best
-        """Which λ has the least loo_error; None where no fit ended well."""
+        """Index of the λ with minimal loo_error; None if no fit converged."""
         self.best_classifier: int | None = best_classifier
-        """Which λ has the least loo_misclassified, and among equals the least loo_error."""
+        """Index of the λ with minimal loo_misclassified; loo_error breaks ties."""
 
     def left_out(self, i: int) -> NDArray[np.float64]:
-        """Output for each sample of the machine fitted to all others, at the i-th λ; in the shape of alpha(i)."""
+        """Returns the leave-one-out outputs at the i-th λ, in the shape of alpha(i)."""
         return self._left_out[i][:, 0] if self.alpha(i).ndim == 1 else self._left_out[i]
 
 
@@ -75,9 +75,9 @@ def ridge_path(
     backend: str | None = None,
     threads: int | None = None,
 ) -> RidgePath:
-    """fit_ridge for every λ, each with its exact leave-one-out error, from one reduction of the Gram matrix.
+    """Fits ridge for every λ, with exact leave-one-out errors, from one reduction of the Gram matrix.
 
-    Arguments as those of fit_ridge; lams in any order.
+    Arguments as in fit_ridge; lams in any order.
 
     >>> import numpy as np, widelimit as wl
     >>> x, y, _ = wl.load_data("digits", classes=[3, 8], limit=60, scale="unit")
@@ -130,9 +130,9 @@ def svm_path(
     threads: int | None = None,
     check_definite: bool | None = None,
 ) -> Path:
-    """fit_svm for every λ, or fit_svm2 where machine is 'svm2', each warm-started from the larger λ before it.
+    """Fits a support vector machine ('svm' or 'svm2') for every λ, each warm-started from the next larger λ.
 
-    Arguments as those of fit_svm; lams in any order.
+    Arguments as in fit_svm; lams in any order.
 
     >>> import numpy as np, widelimit as wl
     >>> x, y, _ = wl.load_data("digits", classes=[3, 8], limit=60, scale="unit")

@@ -1,4 +1,4 @@
-"""Pipelines and searches of scikit-learn: the machine at their end, and the map of features before it."""
+"""Extraction of the final estimator and the feature scaling from scikit-learn pipelines and searches."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ _SCALERS = "StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler"
 
 
 class ScaledMachine(NamedTuple):
-    """A fitted estimator that sees (x − shift)/scale."""
+    """A fitted estimator whose input is (x − shift)/scale."""
 
     estimator: Any
     shift: NDArray[np.float64] | None
-    """None where nothing stands before it."""
+    """None without scaling."""
     scale: NDArray[np.float64] | None
 
 
 def machine_of(model: Any) -> ScaledMachine:
-    """The fitted estimator inside searches (GridSearchCV, …) and pipelines of scalers, or the model itself.
+    """Returns the fitted estimator inside searches (GridSearchCV, …) and pipelines of scalers, or the model itself.
 
-    InputError where a search or a pipeline is not fitted, or where a step is no map of single features.
+    Raises InputError if a search or pipeline is not fitted, or if a step is not an affine scaler.
     """
     shift = scale = None
     while True:
@@ -47,13 +47,12 @@ def machine_of(model: Any) -> ScaledMachine:
 
 
 def _affine(name: str, step: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
-    """shift and scale of a scaler; None where it changes nothing."""
+    """Returns shift and scale of a scaler; None for the identity."""
     kind = type(step).__name__
     if step is None or step == "passthrough" or (kind == "FunctionTransformer" and step.func is None):
         return None
     refused = InputError(
-        f"step {name!r} of the pipeline is {kind}, through which a ball of samples has no certificate here; "
-        f"before the machine may stand {_SCALERS}"
+        f"step {name!r} of the pipeline is {kind}, for which certify has no certificate; supported steps are {_SCALERS}"
     )
     if not type(step).__module__.startswith("sklearn.preprocessing") or kind not in _SCALERS.split(", "):
         raise refused

@@ -1,4 +1,4 @@
-"""Ridge on the kernel of a network, for so many samples that their Gram matrix does not fit."""
+"""Matrix-free ridge regression on the kernel of a network, for Gram matrices that do not fit into memory."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ def fit_ridge_network(
     channels_first: bool | None = None,
     stacklevel: int = 2,
 ) -> Fit:
-    """fit_ridge on kernel(network, x) without holding that matrix: conjugate gradients, its tiles computed as needed.
+    """Fits ridge on kernel(network, x) by conjugate gradients, computing tiles of the matrix on the fly.
 
     y, lam, bias, sample_weight, class_weight, classify: as in fit_ridge.
-    precision: of the kernel, 'f32' unless said. tolerance: of the residual relative to y, 1e-6 unless said.
-    rank: of the preconditioner; as much as pays unless said, within `memory`, '2GiB' unless said.
-    What the fit predicts, it predicts of kernel(network, x_test, x).
+    precision: of the kernel, default 'f32'. tolerance: of the residual relative to y, default 1e-6.
+    rank: rank of the preconditioner; default: chosen adaptively within `memory` (default '2GiB').
+    Predict with kernel(network, x_test, x).
 
     >>> import numpy as np, widelimit as wl
     >>> x = np.random.default_rng(0).normal(size=(300, 5))

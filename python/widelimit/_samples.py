@@ -1,4 +1,4 @@
-"""Samples as the library reads them, copied only where their memory does not allow otherwise."""
+"""Conversion of samples for the core library, with copies only if dtype or memory layout require them."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ _LAYOUTS = "a matrix of N vectors, or images N×H×W or N×H×W×C"
 
 
 def is_sparse(x: Any) -> bool:
-    """Whether x is a sparse matrix or array of SciPy, which need not be installed."""
+    """Returns whether x is a sparse matrix or array of SciPy, without importing SciPy."""
     return hasattr(x, "tocsr")
 
 
 def as_samples(x: Any, name: str, backend: str = "cpu") -> NDArray[np.floating] | SparseSamples | GraphSamples:
-    """x as float32 or float64, each sample contiguous. No copy unless dtype, alignment or order asks for one.
+    """Returns x as float32 or float64 with contiguous samples; copies only if dtype, alignment or order require it.
 
-    Sparse matrices of SciPy stay sparse: float64, 32-bit columns in order, entries of one place added up. Arrays on the
-    device of the back end are copied to the host, which prepares samples.
+    Sparse matrices of SciPy stay sparse: float64, sorted 32-bit column indices, duplicates summed. Arrays on the device
+    of the back end are copied to the host for preprocessing.
     """
     if isinstance(x, (SparseSamples, GraphSamples)):
         return x
@@ -41,7 +41,7 @@ def as_samples(x: Any, name: str, backend: str = "cpu") -> NDArray[np.floating] 
         raise InputError(f"{name} has dtype {samples.dtype}; give real numbers, float32 or float64")
     if samples.ndim == 1:
         raise InputError(
-            f"{name} has one dimension, {samples.shape}; give one sample a row: "
+            f"{name} has one dimension, {samples.shape}; give one sample per row: "
             f"{name}[None, :] is one sample of {samples.size} features, "
             f"{name}[:, None] is {samples.size} samples of one feature"
         )
@@ -52,7 +52,7 @@ def as_samples(x: Any, name: str, backend: str = "cpu") -> NDArray[np.floating] 
 
 def _as_sparse(x: Any, name: str) -> SparseSamples:
     if x.ndim != 2:
-        raise InputError(f"{name} is a sparse array of {x.ndim} dimensions; give a matrix of one sample a row")
+        raise InputError(f"{name} is a sparse array of {x.ndim} dimensions; give a matrix with one sample per row")
     if x.dtype.kind not in "fiub":
         raise InputError(f"{name} has dtype {x.dtype}; give real numbers")
     rows = x.tocsr()
@@ -72,8 +72,8 @@ def _as_sparse(x: Any, name: str) -> SparseSamples:
 def as_images(
     network: Network, x: Any, name: str, channels_first: bool | None, backend: str = "cpu"
 ) -> NDArray[np.floating] | SparseSamples | GraphSamples:
-    """x as samples of a network, channels last. channels_first: True for N×C×H×W, which is copied; None refuses images
-    that look so, where the network looks at neighbouring positions; False takes them as they are.
+    """Returns x as samples of a network, channels last. channels_first: True copies N×C×H×W; None raises InputError for
+    images that look like N×C×H×W if the network has spatial layers; False disables this check.
     """
     if network.reads_graphs:
         return as_graphs(x, name)
@@ -89,16 +89,16 @@ def as_images(
 
 
 def channels_last(samples: Any, name: str) -> NDArray:
-    """N×C×H×W as N×H×W×C."""
+    """Converts N×C×H×W to N×H×W×C."""
     if samples.ndim != 4:
         raise InputError(f"{name} has {samples.ndim} dimensions; channels_first=True is for images N×C×H×W")
     return np.ascontiguousarray(np.moveaxis(samples, 1, -1))
 
 
 def laid_out(rows: Any, shape: Sequence[int], planes: Sequence[int] | None = None) -> Any:
-    """Rows of the library, channels last, as samples of a shape; sparse rows stay as they are.
+    """Reshapes rows of the core library, channels last, to samples of a shape; sparse rows are unchanged.
 
-    planes: H, W and C where the shape has its channels first.
+    planes: H, W and C if the shape has channels first.
     """
     if is_sparse(rows):
         return rows
@@ -108,7 +108,7 @@ def laid_out(rows: Any, shape: Sequence[int], planes: Sequence[int] | None = Non
 
 
 def as_matrix(k: ArrayLike, name: str) -> NDArray[np.floating]:
-    """k as a matrix of the host, float32 or float64, with contiguous rows; copied only as samples are."""
+    """Returns k as a host matrix, float32 or float64, with contiguous rows; copies only if required."""
     if is_sparse(k):
         raise InputError(f"{name} is a sparse matrix; a Gram matrix is dense: give {name}.toarray()")
     try:
@@ -125,8 +125,8 @@ def as_matrix(k: ArrayLike, name: str) -> NDArray[np.floating]:
 def as_kernel(
     k: ArrayLike | DeviceArray, name: str, backend: str | None, threads: int | None
 ) -> NDArray[np.floating] | DeviceArray:
-    """The Gram matrix k for a back end: where it lies if it can stay there, uploaded if it lies on the host. backend:
-    None for the device of k, or the processor.
+    """Returns the Gram matrix k for a back end: without a copy if possible, uploaded from the host to a device if not.
+    backend: None for the device of k, or the CPU.
     """
     number = device_of(k)
     if number is not None:
@@ -145,7 +145,7 @@ def _as_read(samples: NDArray) -> NDArray[np.floating]:
 
 
 def _readable(samples: NDArray[np.floating]) -> bool:
-    """Whether every sample is one aligned run of numbers; the samples themselves may lie at any stride."""
+    """Returns whether every sample is aligned and contiguous; the stride between samples is arbitrary."""
     if samples.size == 0:
         return samples.flags.c_contiguous
     return (

@@ -1,4 +1,4 @@
-"""How good predictions are: scores of numbers, of classes and of probabilities."""
+"""Scores of predicted numbers, classes and probabilities."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from widelimit._targets import as_classes, as_numbers
 
 
 class ValueScores(NamedTuple):
-    """Scores of predicted numbers; of several columns the means over them."""
+    """Regression scores; means over the columns if there are several."""
 
     samples: int
     r2: float | None
-    """1 − Σ(y − g)²/Σ(y − ȳ)²; None where y is constant."""
+    """1 − Σ(y − g)²/Σ(y − ȳ)²; None if y is constant."""
     squared_error: float
     """Mean of (y − g)²."""
     root_squared_error: float
@@ -28,54 +28,54 @@ class ValueScores(NamedTuple):
 
 
 class ClassScore(NamedTuple):
-    """Scores of one class; None where they are undefined."""
+    """Scores of one class; None if undefined."""
 
     label: Any
     support: int
-    """Samples of the class."""
+    """Number of samples of the class."""
     predicted: int
-    """Samples taken for it."""
+    """Number of samples predicted as the class."""
     precision: float | None
-    """None where no sample is taken for the class."""
+    """None if no sample is predicted as the class."""
     recall: float | None
-    """None where no sample is of the class."""
+    """None if no sample is of the class."""
     f1: float | None
 
 
 class ReliabilityBin(NamedTuple):
-    """Samples whose most probable class has a probability within one bin."""
+    """Samples whose maximal class probability lies in one bin."""
 
     samples: int
     confidence: float
-    """Mean of that probability."""
+    """Mean of the maximal probability."""
     accuracy: float
-    """Fraction of the samples that are of that class."""
+    """Fraction of the samples whose most probable class is correct."""
 
 
 class ClassScores(NamedTuple):
-    """Scores of predicted classes; None where they are undefined, or where there are no probabilities."""
+    """Classification scores; None if undefined, or without probabilities."""
 
     samples: int
     accuracy: float
     balanced_accuracy: float
     """Mean recall of the classes that have samples."""
     precision: float | None
-    """Mean over the classes that occur in y or predictions, as recall and f1; None where one of them has none."""
+    """Macro average over the classes in y or predictions, like recall and f1; None if undefined for one of them."""
     recall: float | None
     f1: float
     auc: float | None
-    """Area under the ROC curve; of several classes the mean over pairs of classes (Hand and Till 2001)."""
+    """Area under the ROC curve; for several classes the mean over pairs of classes (Hand and Till 2001)."""
     log_loss: float | None
-    """Mean of −log p(true class); None where one of these is 0."""
+    """Mean of −log p(true class); None if one of these probabilities is 0."""
     brier: float | None
-    """Two classes: mean of (p − y)² of the second; more: mean of Σ(p_c − [y = c])²."""
+    """Mean of (p − y)² of the second class for two classes; mean of Σ(p_c − [y = c])² for more."""
     calibration_error: float | None
-    """Expected calibration error: the mean distance of confidence and accuracy over the bins of reliability."""
+    """Expected calibration error: mean |confidence − accuracy| over the bins of reliability."""
     reliability: list[ReliabilityBin] | None
-    """The reliability curve: the bins that have samples, by rising confidence."""
+    """The reliability curve: the non-empty bins by increasing confidence."""
     by_class: list[ClassScore]
     confusion: NDArray[np.int64]
-    """[true class, predicted class]."""
+    """Confusion matrix [true class, predicted class]."""
     notes: list[str]
     """Which scores are undefined, and why."""
 
@@ -90,16 +90,16 @@ def scores(
     classify: bool | None = None,
     bins: int | None = None,
 ) -> ValueScores | ClassScores:
-    """Scores of predictions against what is true: ClassScores of classes, ValueScores of numbers.
+    """Computes scores of predictions: ClassScores for classes, ValueScores for numbers.
 
-    y, predictions: a class or a number for each sample; of numbers also a row for each.
-    probabilities: of each class, as predict_proba gives them: for the log loss, the Brier score and the calibration,
-        and for the AUC unless decisions are given.
-    decisions: what orders samples for the AUC: a number for each, high for the second of two classes, or a column for
-        each class.
-    classes: the classes in the order of the columns; those of y and predictions unless said.
-    classify: True where numbers name classes; unless said, floats without probabilities and decisions are numbers.
-    bins: of the calibration, 10 unless said.
+    y, predictions: one class or number per sample, or one row of numbers.
+    probabilities: class probabilities, as returned by predict_proba: for the log loss, the Brier score and the
+        calibration, and for the AUC unless decisions are given.
+    decisions: scores for the AUC: one number per sample, larger for the second of two classes, or one column per
+        class.
+    classes: the classes in the order of the columns; default: those of y and predictions.
+    classify: True if numbers are class labels; default: floats without probabilities and decisions are numbers.
+    bins: number of calibration bins, default 10.
 
     >>> import widelimit as wl
     >>> found = wl.scores(["a", "b", "b", "b"], ["a", "b", "a", "b"])
@@ -115,7 +115,7 @@ def scores(
         classify = kind != "f" or probabilities is not None or decisions is not None
     if not classify:
         if probabilities is not None or decisions is not None or classes is not None:
-            raise InputError("probabilities, decisions and classes are of classes; y is numbers")
+            raise InputError("probabilities, decisions and classes need class labels, but y is numbers")
         return ValueScores(**_core.value_scores(_columns(y, "y"), _columns(predictions, "predictions")))
     return _class_scores(y, predictions, probabilities, decisions, classes, bins)
 
@@ -129,7 +129,7 @@ def _class_scores(y, predictions, probabilities, decisions, classes, bins) -> Cl
         raise InputError(f"the classes of y and predictions cannot be put in order ({error})") from error
     places = {name: i for i, name in enumerate(union.tolist())}
     if len(places) != union.size:
-        raise InputError("classes names a class twice")
+        raise InputError("classes contains a class twice")
 
     def numbered(names: NDArray[Any], which: NDArray[np.int64], of: str) -> NDArray[np.int64]:
         for name in names.tolist():
@@ -158,13 +158,13 @@ def _columns(numbers: ArrayLike, name: str) -> NDArray[np.float64]:
 
 
 def _of_classes(numbers: ArrayLike, count: int, name: str) -> NDArray[np.float64]:
-    """A column for each class; one column of two classes is the second's."""
+    """Returns one column per class; a single column of two classes is that of the second."""
     found = _columns(numbers, name)
     if found.shape[1] == 1 and count == 2 and name == "probabilities":
         found = np.hstack([1 - found, found])
     if found.shape[1] != count and not (found.shape[1] == 1 and count == 2):
         raise InputError(
-            f"{name} has {found.shape[1]} columns for {count} classes; give classes= where y and predictions do not "
-            "have them all"
+            f"{name} has {found.shape[1]} columns for {count} classes; give classes= if y and predictions do not "
+            "contain all of them"
         )
     return found

@@ -1,4 +1,4 @@
-"""Spectra of kernels: how fast a wide network learns labels, by the eigendirections of its kernel."""
+"""Kernel spectra, and the training speed of a wide network along the eigendirections of its kernel."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ from widelimit._threads import usable
 
 
 class ModeRate(NamedTuple):
-    """The rate of one eigendirection, fitted to a training run."""
+    """Convergence rate along one eigendirection, fitted to a training run."""
 
     mode: int
-    """The direction, from 0."""
+    """Index of the eigendirection, from 0."""
     share: float
-    """Of ‖y‖² in this direction."""
+    """Fraction of ‖y‖² in this direction."""
     eigenvalue: float
-    """Of the limit."""
+    """Eigenvalue of the limit kernel."""
     fitted: float
-    """The eigenvalue that the network shows."""
+    """Eigenvalue fitted to the error decay of the network."""
     interval: tuple[float, float] | None
-    """95 % of the least-squares slope, were deviations from the line independent; tells how straight it is."""
+    """95 % interval of the least-squares slope for independent residuals; a measure of linearity."""
     points: int
-    """Recorded steps that were fitted."""
+    """Number of recorded steps in the fit."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ModeDynamics:
-    """Errors of a network of finite width in the eigendirections of a kernel, along gradient descent."""
+    """Errors of a finite network along the eigendirections of a kernel during gradient descent."""
 
     width: int
     rate: float
@@ -61,10 +61,10 @@ class ModeDynamics:
 
 
 class Spectrum:
-    """K = Σ λᵢ vᵢ vᵢᵀ, and labels y in its eigendirections.
+    """Eigendecomposition K = Σ λᵢ vᵢ vᵢᵀ, and the projections of labels y.
 
     Losses are those of gradient flow and descent on ½‖u − y‖² from u = 0: ⟨vᵢ, u(t) − y⟩ = −e^(−λᵢt)⟨vᵢ, y⟩, and
-    (1 − ηλᵢ)ᵏ in k steps. wl.flow and wl.train have a squared loss without the ½: half of these times and rates there.
+    (1 − ηλᵢ)ᵏ in k steps. The squared loss of wl.flow and wl.train has no ½: their times and rates are half of these.
     """
 
     def __init__(self, kernel: _core.KernelSpectrum, y: NDArray[np.float64], single: bool) -> None:
@@ -72,36 +72,36 @@ class Spectrum:
         self._labels = _core.LabelSpectrum.of(kernel, y)
         self._single = single
         self.y = y[:, 0] if single else y
-        """The labels as they are learnt: one number for each sample, or a row of them."""
+        """The targets: one number per sample, or one row."""
 
     @property
     def eigenvalues(self) -> NDArray[np.float64]:
-        """λ, largest first; those that only rounding leaves below 0 are 0."""
+        """λ in decreasing order; values negative by rounding are set to 0."""
         return self._kernel.eigenvalues()
 
     @property
     def eigenvectors(self) -> NDArray[np.float64]:
-        """vᵢ in column i, as numpy.linalg.eigh has them."""
+        """vᵢ in column i, as in numpy.linalg.eigh."""
         return self._kernel.eigenvectors().T
 
     @property
     def rank(self) -> int:
-        """Eigenvalues above rounding; what labels have in the other directions counts as never learnt."""
+        """Number of eigenvalues above the rounding level; labels in the other directions are never learnt."""
         return self._kernel.rank
 
     @property
     def condition(self) -> float | None:
-        """λ₁/λₙ; None where λₙ may be rounding."""
+        """λ₁/λₙ; None if λₙ is below the rounding level."""
         return self._kernel.condition
 
     @property
     def stable_rate(self) -> float | None:
-        """2/λ₁: gradient descent diverges beyond it."""
+        """2/λ₁: gradient descent diverges above it."""
         return self._kernel.stable_rate
 
     @property
     def projections(self) -> NDArray[np.float64]:
-        """⟨vᵢ, y⟩; a column for each output where y has several."""
+        """⟨vᵢ, y⟩; one column per output if there are several."""
         found = self._labels.projections()
         return found[:, 0] if self._single else found
 
@@ -112,26 +112,26 @@ class Spectrum:
 
     @property
     def cumulative_energy(self) -> NDArray[np.float64]:
-        """Share of ‖y‖² in the first directions."""
+        """Cumulative fraction of ‖y‖² in the leading directions."""
         return self._labels.cumulative_energy()
 
     @property
     def floor(self) -> float:
-        """Share of ‖y‖² in the null space of K: the loss never falls below it."""
+        """Fraction of ‖y‖² in the null space of K, a lower bound of the relative loss."""
         return self._labels.floor
 
     @property
     def norm(self) -> float | None:
-        """yᵀK⁻¹y, summed over the outputs; None where it is infinite."""
+        """yᵀK⁻¹y, summed over the outputs; None if infinite."""
         return self._labels.norm
 
     def loss(self, t: ArrayLike) -> NDArray[np.float64]:
-        """‖u(t) − y‖² of gradient flow at these times; numpy.inf is the end."""
+        """Returns ‖u(t) − y‖² of gradient flow at these times; numpy.inf is the limit."""
         times = np.asarray(t, dtype=np.float64)
         return self._labels.loss(np.ascontiguousarray(times.ravel())).reshape(times.shape)[()]
 
     def loss_after(self, steps: ArrayLike, rate: float) -> NDArray[np.float64]:
-        """‖u − y‖² after so many steps of gradient descent."""
+        """Returns ‖u − y‖² after these numbers of gradient descent steps."""
         counts = np.asarray(steps)
         if counts.dtype.kind not in "iu":
             raise InputError("steps must be whole numbers")
@@ -139,21 +139,21 @@ class Spectrum:
         return self._labels.loss_after(whole, rate).reshape(counts.shape)[()]
 
     def time_to(self, eps: float) -> float:
-        """Least t with ‖u(t) − y‖² ≤ eps·‖y‖². NumericalError with the floor where it is never reached."""
+        """Returns the smallest t with ‖u(t) − y‖² ≤ eps·‖y‖²; raises NumericalError if eps is below the floor."""
         return self._labels.time_to(eps)
 
     def steps_to(self, eps: float, rate: float) -> int:
-        """The same in steps of gradient descent."""
+        """Returns the smallest number of gradient descent steps with ‖u − y‖² ≤ eps·‖y‖²."""
         return self._labels.steps_to(eps, rate)
 
     def effective_dimension(self, ridge: float) -> float:
-        """Σ λᵢ/(λᵢ + ridge): degrees of freedom of ridge regression with `ridge` on the diagonal."""
+        """Returns Σ λᵢ/(λᵢ + ridge), the degrees of freedom of ridge regression with `ridge` on the diagonal."""
         return self._kernel.effective_dimension(ridge)
 
     def with_labels(
         self, y: ArrayLike | None = None, *, labels: str = "true", classify: bool = False, seed: int | None = None
     ) -> Spectrum:
-        """The same kernel with other labels, without a new decomposition; y as before unless given."""
+        """Returns the spectrum with other labels, reusing the decomposition; y defaults to the present one."""
         given = self.y if y is None else y
         return Spectrum(self._kernel, *_chosen(self._kernel, given, labels, classify, seed))
 
@@ -174,13 +174,14 @@ class Spectrum:
         threads: int | None = None,
         channels_first: bool | None = None,
     ) -> ModeDynamics:
-        """Trains a network on these labels and measures its error in each eigendirection beside the prediction.
+        """Trains a network on these labels and compares its error along each eigendirection with the prediction.
 
         network, x: those of the kernel. f − f₀ is trained by full-batch gradient descent on ½‖f − f₀ − y‖².
-        width: 1024 unless said; steps: 500; rate: η, 1/(2λ₁); records: about so many recorded steps, 60.
-        fitted_to: rates are fitted until the error of a direction is this share of its start, 0.1.
+        width: default 1024; steps: default 500; rate: η, default 1/(2λ₁); records: approximate number of recorded
+        steps, default 60. fitted_to: rates are fitted until the error of a direction has dropped to this fraction of
+        its initial value, default 0.1.
 
-        A training that diverges has no rates, with a ConvergenceWarning.
+        If the training diverges, there are no rates, with a ConvergenceWarning.
         """
         net = as_network(network)
         options = {
@@ -211,10 +212,10 @@ class Spectrum:
 def _chosen(
     kernel: _core.KernelSpectrum, y: ArrayLike | None, labels: str, classify: bool, seed: int | None
 ) -> tuple[NDArray[np.float64], bool]:
-    """Targets, and whether they are one output."""
+    """Returns the targets, and whether there is one output."""
     if y is None:
         if labels != "worst":
-            raise InputError(f"labels {labels!r} need y; labels='worst' does without")
+            raise InputError(f"labels {labels!r} need y; only labels='worst' does not")
         targets = _core.label_targets(labels, None, 0, None, kernel, seed)
     elif classify or not holds_numbers(y) or (labels != "true" and np.isin(y, (-1, 1)).all() and np.ndim(y) == 1):
         classes, numbers = as_classes(y)
@@ -236,16 +237,16 @@ def spectrum(
     backend: str | None = None,
     threads: int | None = None,
 ) -> Spectrum:
-    """Eigenvalues and eigenvectors of a Gram matrix, and how fast labels are learnt in their directions.
+    """Computes the eigendecomposition of a Gram matrix, and the training speed of labels along its eigenvectors.
 
     k: the Gram matrix of the samples, symmetric and positive semi-definite up to rounding.
-    y: one number for each sample, or a row of them; names of classes, or any classes with classify=True, become ±1
-        for two and a column of 0 and 1 for each of more.
-    labels: 'true', y itself; 'random', classes drawn anew, or numbers in random order; 'random:0.3', so many of them
-        replaced; 'worst', ±1 with a large yᵀK⁻¹y, which train slowly, without y.
+    y: one number per sample, or one row; text classes, or any classes with classify=True: two classes become ±1, more
+        are one-hot encoded.
+    labels: 'true', y itself; 'random', randomly drawn classes, or permuted numbers; 'random:0.3', this fraction
+        replaced; 'worst', ±1 with a large yᵀK⁻¹y, which train slowly; needs no y.
     seed: of random labels. backend: as in fit_ridge.
 
-    NumericalError where K has a negative eigenvalue. O(n³), and 3n² numbers.
+    Raises NumericalError if K has a negative eigenvalue. Costs O(n³) operations and 3n² numbers of memory.
 
     >>> import numpy as np, widelimit as wl
     >>> s = wl.spectrum(np.diag([2.0, 0.5]), [1.0, 3.0])

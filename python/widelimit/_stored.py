@@ -1,4 +1,4 @@
-"""Gram matrices in files: computed there, read from there, never whole in memory."""
+"""Gram matrices in HDF5 files, computed and read in blocks."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _TYPES = {"f32": np.dtype(np.float32), "f64": np.dtype(np.float64)}
 
 
 class StoredGram:
-    """A Gram matrix in an HDF5 file. Indexing reads what it asks for and no more; numpy.asarray reads all of it.
+    """A Gram matrix in an HDF5 file. Indexing reads only the selected block; numpy.asarray reads all of it.
 
     >>> import os, tempfile, numpy as np, widelimit as wl
     >>> x = np.random.default_rng(0).normal(size=(40, 3))
@@ -32,12 +32,12 @@ class StoredGram:
 
     @property
     def name(self) -> str:
-        """As in the file: 'ntk', 'test_nngp', 'network2/ntk', …"""
+        """Name in the file: 'ntk', 'test_nngp', 'network2/ntk', …"""
         return self._gram.name
 
     @property
     def names(self) -> list[str]:
-        """All matrices of the file."""
+        """Names of all matrices of the file."""
         return self._gram.names
 
     @property
@@ -58,7 +58,7 @@ class StoredGram:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """Network, data, precision, route, … as they were when it was computed."""
+        """Settings of the computation: network, data, precision, route, …"""
         text = self._gram.settings
         return json.loads(text) if text else {}
 
@@ -66,7 +66,7 @@ class StoredGram:
         return self._gram.rows
 
     def __getitem__(self, index: Any) -> Any:
-        """Integers, slices and … as of a NumPy array of two dimensions; a copy."""
+        """Returns a copy of a block; accepts integers, slices and Ellipsis, like a two-dimensional NumPy array."""
         rows, cols = _two(index)
         row, height, row_step = _run(rows, self._gram.rows)
         col, width, col_step = _run(cols, self._gram.cols)
@@ -74,7 +74,7 @@ class StoredGram:
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         if copy is False:
-            raise ValueError("a stored Gram cannot become an array without being read; leave copy=False out")
+            raise ValueError("a stored Gram matrix cannot be converted without a copy; leave copy=False out")
         whole = self._gram.read(0, 0, *self.shape)
         return whole if dtype is None else whole.astype(dtype, copy=False)
 
@@ -86,9 +86,9 @@ class StoredGram:
 
 
 def open_gram(path: str | os.PathLike[str], name: str | None = None) -> StoredGram:
-    """The Gram matrix `name` of an HDF5 file; without a name its ntk, else its nngp, else its only matrix.
+    """Opens the Gram matrix `name` of an HDF5 file; default: ntk, else nngp, else the only matrix.
 
-    Nothing is read but what is indexed, so the matrix may be larger than memory.
+    Only indexed blocks are read, so the matrix may be larger than memory.
 
     >>> import os, tempfile, numpy as np, widelimit as wl
     >>> x = np.random.default_rng(0).normal(size=(40, 3))
@@ -103,7 +103,7 @@ def open_gram(path: str | os.PathLike[str], name: str | None = None) -> StoredGr
 
 
 def _two(index: Any) -> tuple[Any, Any]:
-    """The index of rows and that of columns."""
+    """Splits an index into that of rows and that of columns."""
     parts = index if isinstance(index, tuple) else (index,)
     if sum(part is Ellipsis for part in parts) > 1 or sum(part is not Ellipsis for part in parts) > 2:
         raise IndexError("a Gram matrix has two dimensions")
@@ -116,7 +116,7 @@ def _two(index: Any) -> tuple[Any, Any]:
 
 
 def _run(index: Any, size: int) -> tuple[int, int, Any]:
-    """First position and length of a run that holds what `index` asks for, and the index within that run."""
+    """Returns start and length of a contiguous range that covers `index`, and the index relative to that range."""
     if isinstance(index, slice):
         wanted = range(size)[index]
         if len(wanted) == 0:
@@ -128,8 +128,8 @@ def _run(index: Any, size: int) -> tuple[int, int, Any]:
         place = operator.index(index)
     except TypeError:
         raise InputError(
-            f"a stored Gram is indexed by integers and slices, not by {type(index).__name__}; "
-            "read the rows first, k[first:last], and index that"
+            f"a stored Gram matrix is indexed by integers and slices, not by {type(index).__name__}; "
+            "read the rows first, k[first:last], and index the result"
         ) from None
     if not -size <= place < size:
         raise IndexError(f"index {place} is out of bounds for a dimension of {size}")

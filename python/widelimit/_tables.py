@@ -1,7 +1,7 @@
-"""Tables in memory and column files, as the text that the library's own table reader takes.
+"""Conversion of tables in memory and columnar files to CSV text for the table reader of the core library.
 
-Numbers are written so that they are read back bit for bit, so that every rule for tables (categories, missing values,
-columns by name, what models remember) is the one of CSV files. No package for tables is needed unless one is used.
+Numbers round-trip exactly, so that all rules for tables (categories, missing values, columns by name, metadata of
+models) are those of CSV files. Table packages are imported only if used.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ _ENDINGS = (".parquet", ".feather", ".arrow")
 
 
 def is_table(source: Any) -> bool:
-    """A pandas or polars DataFrame, or a PyArrow table."""
+    """Returns whether source is a pandas or polars DataFrame, or a PyArrow table."""
     kind = type(source)
     return kind.__module__.partition(".")[0] in _PACKAGES and kind.__name__ in ("DataFrame", "Table")
 
 
 def as_spec(source: Any, name: str, options: dict[str, Any]) -> str:
-    """The SPEC of a source, for a request with these options. A table, or a file of columns, is put into its texts
-    under that name; columns that hold categories by their type, or texts, are added to categorical.
+    """Returns the SPEC of a source for a request with these options. A table or columnar file is added to
+    options["texts"] under that name; its categorical and text columns are added to options["categorical"].
     """
     if is_table(source):
         table = source
@@ -60,7 +60,7 @@ def as_spec(source: Any, name: str, options: dict[str, Any]) -> str:
 
 
 def _unread(names: Sequence[str], options: dict[str, Any]) -> set[int | None]:
-    """The columns that the options leave out."""
+    """Returns the columns that the options exclude."""
     unread = {_place(key, names) for key in options["drop"] or ()}
     if options["columns"] is not None:
         wanted = {_place(key, names) for key in options["columns"]}
@@ -70,7 +70,7 @@ def _unread(names: Sequence[str], options: dict[str, Any]) -> set[int | None]:
 
 
 def _labels(names: Sequence[str], label: str | None) -> set[str]:
-    """The columns that are the label; the last one unless another is named, as in files."""
+    """Returns the label columns; the last column by default, as in files."""
     if label is None:
         return {names[-1]}
     places = [_place(key, names) for key in (label.split(",") if label not in names else [label])]
@@ -78,16 +78,16 @@ def _labels(names: Sequence[str], label: str | None) -> set[str]:
 
 
 def _read(path: str) -> Any:
-    """A column file through the first package that is there."""
+    """Reads a columnar file with the first installed package."""
     ending = os.path.splitext(path)[1].lower()
     for read in (_read_pyarrow, _read_polars):
         try:
             return read(path, ending)
         except ModuleNotFoundError:
             continue
-        except Exception as error:  # each package has errors of its own
+        except Exception as error:  # each package has its own exceptions
             raise InputError(f"cannot read '{path}': {error}") from error
-    raise InputError(f"'{path}': {ending} files are read through another package; pip install pyarrow (or polars)")
+    raise InputError(f"'{path}': {ending} files need another package; pip install pyarrow (or polars)")
 
 
 def _read_pyarrow(path: str, ending: str) -> Any:
@@ -114,11 +114,11 @@ def _read_polars(path: str, ending: str) -> Any:
 class _Column(NamedTuple):
     name: str
     category: bool
-    """Its type says that it holds categories."""
+    """Whether its type is categorical."""
     values: list[Any]
 
     def of_texts(self) -> bool:
-        """Texts stay texts, even those that could be numbers."""
+        """Returns whether all values are text, including numeric text."""
         held = [value for value in self.values if value is not None]
         return bool(held) and all(isinstance(value, str) for value in held)
 
@@ -136,7 +136,7 @@ def _columns(table: Any) -> list[_Column]:
             _Column(one.name, str(one.dtype).startswith(("Categorical", "Enum")), one.to_list())
             for one in table.get_columns()
         ]
-    # What pandas wrote beside the columns: which of them are its index, and which hold categories.
+    # Metadata of pandas: which columns are its index, and which are categorical.
     written = table.schema.pandas_metadata or {}
     index = {name for name in written.get("index_columns", []) if isinstance(name, str)}
     categories = {one["name"] for one in written.get("columns", []) if one["pandas_type"] == "categorical"}
@@ -152,12 +152,12 @@ def _pandas_values(series: Any) -> list[Any]:
 
 
 def _header(names: list[str], source: str) -> list[str]:
-    """Names that cannot be taken for numbers: columns that only have numbers, from 0, are called so."""
+    """Returns column names that are not numbers; names 0, 1, … become 'column 0', 'column 1', …"""
     if names == [str(j) for j in range(len(names))]:
         return [f"column {name}" for name in names]
     for name in names:
         if not name.strip() or _is_number(name):
-            raise InputError(f"{source}: a column is called '{name}'; rename it, or number all of them from 0")
+            raise InputError(f"{source}: a column is called '{name}'; rename it, or number all columns from 0")
     return names
 
 
@@ -170,7 +170,7 @@ def _is_number(name: str) -> bool:
 
 
 def _place(key: str, names: Sequence[str]) -> int | None:
-    """The column that a name, or a number as of the library, means."""
+    """Returns the column of a name or, as in the core library, an index; None if there is none."""
     if key in names:
         return names.index(key)
     if re.fullmatch(r"-?\d+", key) and -len(names) <= int(key) < len(names):
@@ -179,7 +179,7 @@ def _place(key: str, names: Sequence[str]) -> int | None:
 
 
 def _cells(column: _Column, where: str | None) -> list[str]:
-    """Texts of the values; where: for errors, None for a column that is not read, whose values may be anything."""
+    """Returns the values as text; where: name in errors, None for an unread column, whose values are arbitrary."""
     if column.category:
         return ["NA" if value is None else _quoted(str(value)) for value in column.values]
     return [_cell(value, where) for value in column.values]
@@ -203,7 +203,7 @@ def _cell(value: Any, where: str | None) -> str:
     if where is None:
         return "NA"
     if isinstance(value, datetime.date | datetime.time | datetime.timedelta):
-        raise InputError(f"{where} holds dates or times; turn them into numbers, or drop the column")
+        raise InputError(f"{where} holds dates or times; convert them to numbers, or drop the column")
     raise InputError(f"{where} holds {type(value).__name__}; give numbers, texts or booleans, or drop the column")
 
 

@@ -1,4 +1,4 @@
-"""What a machine is to learn, as the library reads it: numbers, or classes by their places in a sorted list."""
+"""Conversion of targets for the core library: numbers, or indices into sorted classes."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ def _as_array(y: ArrayLike) -> NDArray[Any]:
 
 
 def holds_numbers(y: ArrayLike) -> bool:
-    """Whether y is numbers rather than names: text, booleans and objects are names."""
+    """Returns whether y holds numbers; text, booleans and objects are class labels."""
     return _as_array(y).dtype.kind in "fiu"
 
 
 def as_numbers(y: ArrayLike, name: str = "y") -> NDArray[np.float64]:
-    """y as float64: one number for each sample, or a row of them."""
+    """Returns y as float64: one number per sample, or one row."""
     numbers = _as_array(y)
     if numbers.dtype.kind not in "fiub":
-        raise InputError(f"{name} has dtype {numbers.dtype}; this machine needs real numbers")
+        raise InputError(f"{name} has dtype {numbers.dtype}; give real numbers")
     if numbers.ndim not in (1, 2):
-        raise InputError(f"{name} has {numbers.ndim} dimensions; give a number for each sample, or a row of them")
+        raise InputError(f"{name} has {numbers.ndim} dimensions; give one number or one row for each sample")
     numbers = np.ascontiguousarray(numbers, dtype=np.float64)
     if not np.isfinite(numbers).all():
         worst = np.argwhere(~np.isfinite(numbers))[0]
@@ -39,24 +39,24 @@ def as_numbers(y: ArrayLike, name: str = "y") -> NDArray[np.float64]:
 
 
 def as_classes(y: ArrayLike) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """The classes of y in order, and the number of that of each sample."""
+    """Returns the sorted classes of y, and the class index of each sample."""
     labels = _as_array(y)
     if labels.ndim != 1:
         raise InputError(f"y has {labels.ndim} dimensions; a classifier needs one label for each sample")
     if labels.dtype.kind == "f":
-        odd = np.flatnonzero(labels != np.rint(labels))  # what is not a number is not equal to itself
+        odd = np.flatnonzero(labels != np.rint(labels))  # includes NaN, which differs from itself
         if odd.size:
             at = odd[0]
-            raise InputError(f"y[{at}] is {labels[at]}, which is no label of a class; give whole numbers or text")
+            raise InputError(f"y[{at}] is {labels[at]}, which is not a class label; give whole numbers or text")
     try:
         classes, numbers = np.unique(labels, return_inverse=True)
     except TypeError as error:
-        raise InputError(f"the labels in y cannot be put in order ({error}); give numbers or text") from error
+        raise InputError(f"the labels in y have no order ({error}); give numbers or text") from error
     return classes, numbers.astype(np.int64)
 
 
 def as_weights(weights: ArrayLike | None) -> NDArray[np.float64] | None:
-    """Weights of the samples, which the library checks."""
+    """Converts sample weights, whose values the core library checks."""
     if weights is None:
         return None
     found = _as_array(weights)
@@ -68,19 +68,19 @@ def as_weights(weights: ArrayLike | None) -> NDArray[np.float64] | None:
 
 
 def class_weight_list(class_weight: Any, classes: NDArray[Any]) -> NDArray[np.float64]:
-    """The weight of each class, of a dictionary; those that it does not name weigh 1."""
+    """Returns the weight of each class from a dictionary; missing classes have weight 1."""
     if not isinstance(class_weight, Mapping):
-        raise InputError(f"class_weight is {class_weight!r}; give 'balanced', or a dictionary of weights by class")
+        raise InputError(f"class_weight is {class_weight!r}; give 'balanced', or a dictionary {{class: weight}}")
     known = classes.tolist()
     each = np.ones(len(known))
     for i, name in enumerate(known):
         try:
             each[i] = class_weight.get(name, 1.0)
         except (TypeError, ValueError) as error:
-            raise InputError(f"the weight of class {name!r} is no number ({error})") from error
+            raise InputError(f"the weight of class {name!r} is not a number ({error})") from error
     strange = [name for name in class_weight if name not in known]
     if strange and any(name not in class_weight for name in known):
-        raise InputError(f"class_weight names {strange[0]!r}, which is none of the classes {known}")
+        raise InputError(f"class_weight contains {strange[0]!r}, which is none of the classes {known}")
     return each
 
 
@@ -91,7 +91,7 @@ def class_weighted(
     labels: NDArray[np.int64],
     sample_weight: ArrayLike | None,
 ) -> NDArray[np.float64] | None:
-    """Weights of the samples with those of their classes: 'balanced', or a dictionary of weights by class."""
+    """Returns sample weights times class weights; class_weight is 'balanced' or a dictionary {class: weight}."""
     weights = as_weights(sample_weight)
     if class_weight is None:
         return weights
@@ -102,9 +102,9 @@ def class_weighted(
 
 
 def number_weights(class_weight: Any, sample_weight: ArrayLike | None) -> NDArray[np.float64] | None:
-    """Weights of samples whose targets are numbers."""
+    """Returns sample weights for numeric targets; raises InputError if class weights are given."""
     if class_weight is not None:
-        raise InputError("class_weight needs classes; y is numbers: say classify=True where they name classes")
+        raise InputError("class_weight needs classes, but y holds numbers; give classify=True if they are class labels")
     return as_weights(sample_weight)
 
 

@@ -1,4 +1,4 @@
-"""The threads of OpenMP do not survive a fork: a child that used them again would deadlock."""
+"""Protection against fork: OpenMP threads do not survive a fork, and a child that uses them would deadlock."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ _lost = False
 
 
 def usable(threads: int | None) -> int | None:
-    """threads, or 1 in a child forked from a process that has computed; the result does not depend on it."""
+    """Returns threads, or 1 in a child forked after a computation; the result does not depend on it."""
     global _started
     if not _lost:
         _started = True
         return threads
     if threads not in (None, 1):
         raise InputError(
-            f"threads = {threads} in a process forked after its parent had computed; use one thread, "
-            "or start processes with multiprocessing's method 'spawn'"
+            f"threads = {threads} in a process forked after a computation of its parent; use one thread, "
+            "or the start method 'spawn' of multiprocessing"
         )
     return 1
 

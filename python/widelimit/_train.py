@@ -1,4 +1,4 @@
-"""Networks of finite width, trained by gradient descent."""
+"""Training of finite networks by gradient descent."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ _MARGINS = ("hinge", "squared-hinge", "logistic")
 
 
 class TrainSummary(NamedTuple):
-    """How a training ended."""
+    """Outcome of a training."""
 
     ending: str
-    """'finished', 'diverged', 'dead' (outputs are constant and no gradient is left) or 'step limit'."""
+    """'finished', 'diverged', 'dead' (constant outputs with zero gradient) or 'step limit'."""
     message: str
-    """What happened and what to do; empty where there is nothing to say."""
+    """What happened and what to do; may be empty."""
     steps: int
     time: float
-    """The sum of the step sizes."""
+    """Sum of the step sizes."""
     weights: int
-    """Trained numbers."""
+    """Number of trained parameters."""
     seconds: float
     rate: float
-    """The learning rate; of a flow, its first step."""
+    """The learning rate; for a flow its first step size."""
 
     @property
     def finished(self) -> bool:
@@ -47,14 +47,14 @@ class TrainSummary(NamedTuple):
 
 
 class Weights(NamedTuple):
-    """The trained matrix of one layer, fan_in × fan_out, and its bias, None where there is none."""
+    """Weight matrix of one layer, fan_in × fan_out, and its bias, or None without bias."""
 
     w: NDArray[np.floating]
     b: NDArray[np.floating] | None
 
 
 class TrainedNetwork:
-    """A network of finite width after training, with what was seen on the way.
+    """A trained finite network, with its training record.
 
     >>> import numpy as np, widelimit as wl
     >>> x, y, _ = wl.load_data("digits", classes=[3, 8], limit=40, scale="unit")
@@ -78,20 +78,20 @@ class TrainedNetwork:
         self._loss = loss
         self._origin = origin
         self.channels_first: bool | None = channels_first
-        """Whether images come as N×C×H×W, to predict as to train."""
+        """Whether images are N×C×H×W."""
         self._single = single
         record = _core.trained_record(core)
         self.classes_: NDArray[Any] | None = classes
-        """The classes in order, as y writes them; None where y was numbers."""
+        """The sorted classes, in the dtype of y; None for regression."""
         self.summary = TrainSummary(*_core.trained_summary(core))
         self.steps: NDArray[np.int64] = record["steps"]
-        """The steps at which the network was looked at; what follows has an entry for each."""
+        """The recorded steps; the following arrays have one entry per recorded step."""
         self.times: NDArray[np.float64] = record["times"]
-        """Sum of the step sizes so far."""
+        """Sum of the step sizes up to each step."""
         self.loss: NDArray[np.float64] = record["loss"]
         """Sum of the losses over all training samples."""
         self.objective: NDArray[np.float64] = record["objective"]
-        """What training lowers: losses and regulariser."""
+        """Objective: losses plus regulariser."""
         self.distance: NDArray[np.float64] = record["distance"]
         """‖w − w₀‖."""
         self.accuracy: NDArray[np.float64] | None = record["accuracy"]
@@ -99,10 +99,10 @@ class TrainedNetwork:
         self.test_loss: NDArray[np.float64] | None = record["test_loss"]
         self.test_accuracy: NDArray[np.float64] | None = record["test_accuracy"]
         self.outputs: NDArray[np.float64] = self._shaped(record["outputs"])
-        """f on the training samples (f − f₀ where centred): looks × samples, × outputs where there are several."""
+        """f on the training samples (f − f₀ if centred): steps × samples (× outputs if several)."""
         self.test_outputs: NDArray[np.float64] | None = self._shaped(record["test_outputs"])
 
-    network = property(lambda self: self._core.network, doc="The network as a value.")
+    network = property(lambda self: self._core.network, doc="The network architecture.")
     width = property(lambda self: self._core.width)
     seed = property(lambda self: self._core.seed)
     centred = property(lambda self: self._core.centred)
@@ -112,32 +112,32 @@ class TrainedNetwork:
 
     @property
     def parameters(self) -> list[Weights]:
-        """The weights after training, layer by layer in the order of evaluation; read-only, not copied."""
+        """The trained weights by layer, in the order of evaluation; read-only views."""
         return [Weights(*pair) for pair in _core.trained_weights(self._core, False)]
 
     @property
     def start(self) -> list[Weights]:
-        """The weights before training."""
+        """The initial weights."""
         return [Weights(*pair) for pair in _core.trained_weights(self._core, True)]
 
     def predict(self, x: ArrayLike, *, threads: int | None = None) -> NDArray[np.float64]:
-        """f on samples (f − f₀ where centred): a number for each, or a row where there are several outputs."""
+        """Returns f (f − f₀ if centred): one number per sample, or one row if there are several outputs."""
         outputs = _core.predict_outputs(self._core, self._samples(x, "x"), usable(threads))
         return outputs[:, 0] if self._single else outputs
 
     def predict_classes(self, x: ArrayLike, *, threads: int | None = None) -> NDArray[Any]:
-        """Classes as y writes them. InputError where y was numbers other than −1 and 1."""
+        """Returns predicted classes; raises InputError if the training targets were numbers other than −1 and 1."""
         if self.classes_ is None:
-            raise InputError("this network was trained on numbers; predict gives its outputs")
+            raise InputError("this network was trained on numbers; use predict")
         outputs = self.predict(x, threads=threads)
         told = np.argmax(outputs, axis=1) if outputs.ndim == 2 else (outputs > 0).astype(np.intp)
         return self.classes_[told]
 
     def predict_proba(self, x: ArrayLike, *, threads: int | None = None) -> NDArray[np.float64]:
-        """Probability of each of classes_, a row for each sample.
+        """Returns class probabilities, one row per sample.
 
-        InputError unless the network was trained by their likelihood: with the softmax loss, or of two classes with
-        the logistic one.
+        Raises InputError unless the network was trained with the softmax loss, or with the logistic loss for two
+        classes.
         """
         outputs = _core.predict_outputs(self._core, self._samples(x, "x"), usable(threads))
         known = self.classes_ is not None and self._loss is not None
@@ -145,44 +145,44 @@ class TrainedNetwork:
         if found.shape[1] == 0:
             raise InputError(
                 f"a network {f'trained with the {self._loss} loss' if known else 'of this training'} has no "
-                "probabilities; classes trained with loss='softmax' have, and two classes with loss='logistic'"
+                "probabilities; train with loss='softmax', or two classes with loss='logistic'"
             )
         return found
 
     @property
     def origin(self) -> dict[str, Any]:
-        """What is known of its samples: samples and checksum of the source, table, classes, split, limit; else {}."""
+        """Metadata of its samples: samples and checksum of the source, table, classes, split, limit; may be {}."""
         found = {} if self._origin is None else json.loads(self._origin)
         return found if found.get("samples") else {}
 
     def save(self, path: str | os.PathLike[str], data: Data | None = None) -> None:
-        """Writes an HDF5 file that load_network and `widelimit predict` read; classes are kept as text.
+        """Writes an HDF5 file for load_network and `widelimit predict`; classes are stored as text.
 
-        data: the training set as load_train_test gave it, unscaled; the file then remembers its columns and its split,
-        so that load_data(spec, model=…, part='test') and `widelimit predict --part test` find them. Classes that are
-        indices into its class names are written by their names.
+        data: the unscaled training set returned by load_train_test; the file then stores its columns and its split for
+        load_data(spec, model=…, part='test') and `widelimit predict --part test`. Classes that are indices into its
+        class names are written as names.
         """
         origin = self._origin
         if data is not None:
             if data._origin is None:
-                raise InputError("data= is the training set as load_data or load_train_test gave it, unscaled")
+                raise InputError("data= must be the unscaled training set returned by load_data or load_train_test")
             origin = data._origin
         names = self._class_names(None if data is None else data.class_names)
         _core.save_network(self._core, os.fspath(path), names, bool(self.channels_first), self._loss, origin)
 
     def _class_names(self, names: list[str] | None = None) -> list[str]:
-        """Classes as text; those that are indices by `names`, where there are some."""
+        """Returns the classes as text; indices are replaced by `names`, if given."""
         if self.classes_ is None:
             return []
         indexed = bool(names) and self.classes_.dtype.kind in "iu" and self.classes_.min() >= 0
         return [names[c] if indexed else str(c) for c in self.classes_]
 
     def _reading(self) -> tuple[str | None, list[str]]:
-        """By what new samples are read as its own: their origin as JSON, and the names of the classes."""
+        """Returns the origin as JSON and the class names, by which load_data reads new samples."""
         return self._origin, self._class_names()
 
     def _samples(self, x: ArrayLike, name: str) -> NDArray[np.floating]:
-        """Samples as those of the training."""
+        """Returns x in the layout of the training samples."""
         samples = as_samples(x, name)
         height, width, channels = self._core.shape
         if not self.channels_first or isinstance(samples, SparseSamples):
@@ -245,37 +245,37 @@ def train(
 ) -> TrainedNetwork:
     """Trains a network of finite width by gradient descent on λ·penalty + Σ l(f(xᵢ), yᵢ).
 
-    Each step is w ← w − rate·(λ·∇penalty + (n/|B|)·Σ_B l'(fᵢ)·∇fᵢ), over all samples unless `batch` says how many.
+    Each step is w ← w − rate·(λ·∇penalty + (n/|B|)·Σ_B l'(fᵢ)·∇fᵢ); the batch B defaults to all samples.
 
     width: channels of every hidden layer, or a sequence, one for each dense, conv and attention layer before the last.
-    rate: the learning rate; unless said a stable one, 1/(λ + c·λ_max) with c the curvature of the loss and λ_max that
-        of the tangent kernel at the start; of Adam, by the size of layers. summary.rate tells it.
-    epochs: passes over all samples, in place of `steps`; samples are shuffled anew in each.
+    rate: the learning rate; default: a stable one, 1/(λ + c·λ_max) with the curvature c of the loss and λ_max of the
+        empirical NTK at initialisation; for Adam, by the layer widths. See summary.rate.
+    epochs: passes over all samples, instead of `steps`; samples are reshuffled in each.
     optimiser: 'sgd', plain or with `momentum`; 'nesterov'; 'adam', with `beta1`, `beta2` and `adam_epsilon`; 'adamw'.
-    weight_decay: δ of δ/2·‖w‖² over all trained weights, beside the regulariser; of 'adamw' weights shrink by
-        rate·δ in each step instead. The loss is a sum over all samples: a mean, as PyTorch has it, takes rate·n for the
-        rate and δ/n for the decay, but of Adam the same rate and of 'adamw' the same decay.
-    schedule: 'constant'; 'step', the rate times `rate_drop` at each of `milestones`; 'cosine', down to `last_rate`.
-        `warmup`: the rate rises before. All places are shares of all steps, `last_rate` a share of the rate.
-    y: numbers; −1 and 1 for the losses of margins; or classes, two of which become −1 and 1 of one output, more an
-        output each.
+    weight_decay: δ of δ/2·‖w‖² over all trained weights, in addition to the regulariser; for 'adamw' decoupled: weights
+        shrink by rate·δ per step. The loss is a sum over samples: a mean loss, as in PyTorch, corresponds to learning
+        rate rate·n and decay δ/n, but for Adam to the same rate and for 'adamw' to the same decay.
+    schedule: 'constant'; 'step', rate times `rate_drop` at each of `milestones`; 'cosine', down to `last_rate`.
+        `warmup`: initial linear increase. Positions are fractions of all steps, `last_rate` is a fraction of the rate.
+    y: numbers; −1 and 1 for margin losses; or classes: two become −1 and 1 of one output, more have one output each.
     loss: 'squared', 'hinge', 'squared-hinge', 'insensitive' (with `epsilon`), 'logistic' or 'softmax'.
-    regulariser: 'init', the distance of all trained weights to initialisation, whose limit of infinite width is the
-        kernel machine; 'output', the size of the output layer with its scaled weights trained; 'weights', the same with
-        the unscaled weights trained; 'aux', an auxiliary output √λ·b at each sample; 'none'. Layers that the network
-        has frozen keep their initial weights. channels_first: True where images are N×C×H×W, as in kernel.
-    centred: train f − f₀. linearised: train f₀ + J(w − w₀). flow: follow the gradient flow to this time by steps of
-        their own size, whose error in an output is `tolerance`.
-    parameterisation: 'ntk' or 'standard'. initialisation: 'normal'; 'uniform', of the same variance; 'pytorch', as its
-        layers start (with 'standard'). flip, crop: mirror images and move them by up to `crop` pixels, at random.
-    checkpoint: a file of the network with the state of its training, written every `checkpoint_every` steps, a tenth of
-        all unless given, and at the end. resume: go on with the training of such a file, as load_network gives it, with
-        the same samples and options; it ends, bit for bit, as it would have ended without a stop. Of a network without
-        such a state: a new training that begins with its weights; network, seed, centred and linearised stay the same.
-    test: samples, or samples and their y, to look at as well. records: how often to look; record_steps: at these steps
-        instead, and at the first and the last. backend: 'cpu', or 'cuda:0', all of it on an NVIDIA device.
+    regulariser: 'init', the distance of all trained weights to initialisation, whose infinite-width limit is the
+        kernel machine; 'output', the norm of the output layer, trained in its scaled weights; 'weights', the same,
+        trained in its unscaled weights; 'aux', an auxiliary output √λ·b at each sample; 'none'. Frozen layers keep
+        their initial weights.
+    channels_first: True if images are N×C×H×W, as in kernel.
+    centred: train f − f₀. linearised: train f₀ + J(w − w₀). flow: integrate the gradient flow up to this time with
+        adaptive steps, whose error in an output is `tolerance`.
+    parameterisation: 'ntk' or 'standard'. initialisation: 'normal'; 'uniform', with the same variance; 'pytorch', the
+        default of its layers (with 'standard'). flip, crop: random mirroring, and random shifts by up to `crop` pixels.
+    checkpoint: a file of the network and its training state, written every `checkpoint_every` steps (default: a tenth
+        of all) and at the end. resume: continue the training of such a file, read by load_network, with the same
+        samples and options; the result is bitwise identical to an uninterrupted run. For a network without training
+        state: start a new training from its weights; network, seed, centred and linearised stay the same.
+    test: samples, or (samples, y), to evaluate too. records: number of recorded steps; record_steps: record these steps
+        instead, and the first and the last. backend: 'cpu', or an NVIDIA device such as 'cuda:0'.
 
-    A training that diverges, and a network that dies, are told by a ConvergenceWarning and by `summary.ending`.
+    A diverging training or dead network gives a ConvergenceWarning and is reported in `summary.ending`.
 
     >>> import numpy as np, widelimit as wl
     >>> x = np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.2]])
@@ -284,7 +284,7 @@ def train(
     array([ 1., -1.,  1.])
     """
     if steps is not None and epochs is not None:
-        raise InputError("both steps and epochs say how long to train; give one of them")
+        raise InputError("both steps and epochs are given; give one of them")
     net = as_network(network)
     targets, classes = _as_targets(y, loss)
     samples, test_targets = None, None
@@ -348,7 +348,7 @@ def train(
 
 
 def load_network(path: str | os.PathLike[str]) -> TrainedNetwork:
-    """A network that save or `widelimit train --out` wrote, without what was seen in training.
+    """Reads a network written by save or `widelimit train --out`, without its training record.
 
     >>> import os, tempfile, widelimit as wl
     >>> x = [[1.0, 0.0], [0.0, 1.0]]
@@ -361,7 +361,7 @@ def load_network(path: str | os.PathLike[str]) -> TrainedNetwork:
     """
     core, classes, scaling, channels_first, loss, origin = _core.load_network(os.fspath(path))
     if scaling is not None:
-        warnings.warn(f"the network saw samples scaled by {scaling!r} in training; scale new ones too", stacklevel=2)
+        warnings.warn(f"the network was trained on samples scaled by {scaling!r}; scale new ones too", stacklevel=2)
     names = np.array(classes) if classes else None
     trained = TrainedNetwork(core, names, core.outputs == 1, channels_first or None, loss, origin)
     if not trained.summary.finished:
@@ -374,7 +374,7 @@ def _table(targets: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _as_targets(y: ArrayLike, loss: str) -> tuple[NDArray[np.float64], NDArray[Any] | None]:
-    """What the network is to give, and the classes where y names some."""
+    """Returns the training targets, and the classes if y holds class labels."""
     if np.ndim(y) == 2:
         return as_numbers(y), None
     if holds_numbers(y) and loss != "softmax":
@@ -390,7 +390,7 @@ def _as_targets(y: ArrayLike, loss: str) -> tuple[NDArray[np.float64], NDArray[A
 def _as_test_targets(
     y: ArrayLike, loss: str, classes: NDArray[Any] | None, targets: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """The same for test samples, in the language of the training samples."""
+    """Returns the targets of test samples, encoded like those of the training samples."""
     if classes is None or targets.ndim == 1:
         return _table(as_numbers(y))
     labels = np.asarray(y)

@@ -172,8 +172,8 @@ def test_a_sequence_that_can_be_pickled():
         (([(0, 5)], [1, 2]), "graph 1: the edge 0-5 refers to node 5"),
         (([(0, 1), (0, 1)], [1, 2]), "graph 1: the edge 0-1 is listed twice"),
         (([(0, 1)], [[1.0], [2.0]]), "graph 1 has 1 features per node, graph 0 has tags"),
-        (([(0, 1, 2)], [1, 2]), "edges are E×2"),
-        (([(0, 1)], [1.5, 2]), "features are a tag"),
+        (([(0, 1, 2)], [1, 2]), "give E×2 integers"),
+        (([(0, 1)], [1.5, 2]), "integer or text tag"),
     ],
 )
 def test_bad_graphs_are_named(graph, message):
