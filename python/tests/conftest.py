@@ -1,11 +1,11 @@
-"""What all tests of the package need."""
+"""Common setup of all tests."""
 
 import os
 import signal
 from pathlib import Path
 
-# Shared data beside the tree, unless the environment names others.
+# Default data folder beside the source tree.
 os.environ.setdefault("WIDELIMIT_DATA", str(Path(__file__).resolve().parents[3] / "shared" / "data"))
 
-# A shell that starts the tests in the background makes them ignore Ctrl-C, and so would the programs they start.
+# A background job of a shell ignores SIGINT, and its child processes inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -1,4 +1,4 @@
-"""Activations written in Python."""
+"""User-defined activations."""
 
 import subprocess
 import sys
@@ -23,7 +23,7 @@ def network(form, activation):
     return wl.Network(NETS[form][0].replace("{}", activation))
 
 
-# The oracle integrates every pair anew, which only vectors make bearable.
+# The oracle integrates every pair separately, which is affordable only for vectors.
 @pytest.mark.parametrize(("form", "backend"), [*((form, "cpu") for form in NETS), ("vectors", "reference")])
 def test_equals_the_built_in(form, backend):
     wl.register_activation("python_tanh", np.tanh)

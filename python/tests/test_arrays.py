@@ -1,4 +1,4 @@
-"""What is read without a copy, what with one, and who owns the results."""
+"""Copies of inputs, and ownership of results."""
 
 import gc
 import tracemalloc
@@ -89,7 +89,7 @@ def test_read_only_memory(tmp_path):
 
 
 def peak_of(call):
-    """NumPy's own memory at its height during the call, in bytes."""
+    """Returns the peak memory of NumPy during the call, in bytes."""
     gc.collect()
     tracemalloc.start()
     try:
@@ -128,7 +128,7 @@ def test_other_types_are_converted_once():
 def test_results_own_the_library_memory(precision):
     x = np.ones((700, 3))
     peak = peak_of(lambda: wl.kernel("fc:1", x, precision=precision))
-    assert peak < 60_000  # NumPy allocated no matrix
+    assert peak < 60_000  # no matrix was allocated by NumPy
     k = wl.kernel("fc:1", x, precision=precision)
     assert k.flags.c_contiguous
     assert k.flags.writeable

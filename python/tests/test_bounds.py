@@ -1,4 +1,4 @@
-"""Generalisation bounds beside their formulas."""
+"""Generalisation bounds against their formulas."""
 
 import numpy as np
 import pytest

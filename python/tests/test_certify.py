@@ -1,4 +1,4 @@
-"""Certified radii from Python: every kind of model, every way to ask, and what is refused."""
+"""Certified radii: all types of models, all options, and errors."""
 
 import subprocess
 import sys
@@ -64,7 +64,7 @@ def test_estimators_files_and_names_agree(tmp_path, model):
     loaded = wl.load_model(tmp_path / "m.h5")
     assert np.array_equal(wl.certify(loaded, NEW, NEW_Y).radius, expected)
     assert np.array_equal(wl.certify(loaded, NEW.reshape(-1, 8, 8), NEW_Y.astype(str)).radius, expected)
-    single = NEW.astype(np.float32)  # multiples of 1/16: the same numbers
+    single = NEW.astype(np.float32)  # multiples of 1/16, exact in float32
     assert np.array_equal(wl.certify(loaded, single, NEW_Y, threads=1).radius, expected)
     named = wl.NTKClassifier("fc:1", machine="ridge", lam=1.0).fit(X[:120], NAMES[:120])
     assert np.allclose(wl.certify(named, NEW, NAMES[120:]).radius, expected, rtol=2e-3)
@@ -152,12 +152,12 @@ sys.exit('not interrupted')
 def test_control_c():
     done = subprocess.run([sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
-    assert float(done.stdout) < 10  # seconds, on a machine that does other things too
+    assert float(done.stdout) < 10  # seconds; generous for a loaded machine
 
 
 @pytest.fixture(scope="module")
 def tables():
-    """Features of very different scales; half to fit, half to certify."""
+    """Returns features of very different scales."""
     x, y, _ = wl.load_data("digits", classes=[3, 8], limit=90)
     x = x.reshape(90, 64)[:, [10, 11, 12, 18, 19, 20, 27, 28, 34, 36, 42, 43, 44, 52]]
     return x * np.logspace(-2, 3, 14) + np.linspace(-50, 50, 14), y
@@ -182,7 +182,7 @@ def test_pipelines_are_certified_in_the_units_of_their_input(tables, scaler):
         assert r.units == (units or "input")
         assert (r.correct == (pipeline.predict(points) == labels)).all()
         assert (r.radius[r.correct] > 0).all()
-        # The pipeline itself agrees at corners of the balls, and not where the attack has been.
+        # The pipeline itself keeps the class at corners of the balls, and changes it at the adversarial inputs.
         for _ in range(50):
             near = moved(points, r, rng.choice([-1, 1], size=points.shape))
             assert (pipeline.predict(near)[r.correct] == labels[r.correct]).all()
@@ -190,7 +190,7 @@ def test_pipelines_are_certified_in_the_units_of_their_input(tables, scaler):
         assert broken.any()
         assert (pipeline.predict(r.attacked)[broken] != labels[broken]).mean() > 0.9
         assert (r.radius[broken] <= r.attack[broken]).all()
-    # After scaling, the ball of the scaled units is the one that a machine on scaled samples has.
+    # A ball in scaled units equals that of a machine on scaled samples.
     own = wl.certify(pipeline[-1], pipeline[:-1].transform(points), labels)
     scaled = wl.certify(pipeline, points, labels, units="scaled")
     assert np.allclose(scaled.radius, own.radius, rtol=1e-9)

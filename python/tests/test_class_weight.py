@@ -1,4 +1,4 @@
-"""Weights of classes, beside scikit-learn's and beside repeated samples."""
+"""Class weights against scikit-learn and against repeated samples."""
 
 import numpy as np
 import pytest
@@ -21,7 +21,7 @@ def test_svm_is_that_of_scikit_learn(class_weight):
     svm = pytest.importorskip("sklearn.svm")
     ours = wl.fit_svm(K, Y, lam=0.5, bias=True, class_weight=class_weight, tolerance=1e-10)
     theirs = svm.SVC(kernel="precomputed", C=2, class_weight=class_weight, tol=1e-8).fit(K, Y)
-    # Both optimal: decisions differ by the root of the larger gap.
+    # Both are optimal up to the gap, so decisions differ by at most its square root.
     assert np.allclose(ours.decision_function(K), theirs.decision_function(K), atol=1e-3)
     assert np.array_equal(ours.predict(K), theirs.predict(K))
 

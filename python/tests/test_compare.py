@@ -1,4 +1,4 @@
-"""Kernels on the same folds, beside scikit-learn's cross-validation and SciPy's tests."""
+"""Comparison of kernels against cross-validation of scikit-learn and tests of SciPy."""
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ LAMS = [0.01, 0.1, 1.0]
 def test_held_out_predictions_are_those_of_scikit_learn():
     outer = list(StratifiedKFold(4, shuffle=True, random_state=0).split(X, Y))
     peer = cross_val_predict(SVC(kernel="rbf", gamma=0.7, C=1.0), X, Y, cv=outer)
-    # SVC has a bias.
+    # SVC always has a bias.
     found = wl.compare(X, Y, kernels=["rbf(gamma=0.7)"], machine="svm", lams=[1.0], folds=outer, bias=True)
     assert found.best.error == pytest.approx(np.mean(peer != Y))
     for fold, (_, test) in zip(found.best.folds, outer, strict=True):
@@ -144,7 +144,7 @@ def test_test_samples_and_the_estimator_of_the_best():
             continue
         estimator = found.estimator(row.kernel).fit(X[:60], Y[:60])
         assert row.test_error == pytest.approx(1 - estimator.score(X[60:], Y[60:]))
-    # A class that no machine knows counts as an error.
+    # A class unknown in training counts as an error.
     odd = wl.compare(X[:60], Y[:60], kernels=["rbf"], x_test=X[60:62], y_test=["else", "else"])
     assert odd.best.test_error == 1
 

@@ -1,4 +1,4 @@
-"""Flow and descent of kernel machines, against SciPy's integrators, scikit-learn and our own fits."""
+"""Flow and descent of kernel machines against integrators of SciPy, scikit-learn and our own fits."""
 
 import subprocess
 import sys

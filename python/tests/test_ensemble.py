@@ -1,4 +1,4 @@
-"""Ensembles of infinitely wide networks beside the formulas by NumPy's eigenvectors."""
+"""Ensembles of infinitely wide networks against the formulas evaluated with NumPy."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ NET = "dense(b_std=0.3) relu dense(w_std=1.4) relu dense"
 
 
 def by_eigenvectors(t, kind, diag_reg, t_scale):
-    """Lee et al.'s formulas: mean and covariance at a time of the loss ½Σ(y − f)², scaled by t_scale."""
+    """Computes mean and covariance by the formulas of Lee et al. for the loss ½Σ(y − f)², time scaled by t_scale."""
     theta, k = wl.kernel(NET, X, kind=kind), wl.kernel(NET, X, kind="nngp")
     theta_new, k_new = wl.kernel(NET, NEW, X, kind=kind), wl.kernel(NET, NEW, X, kind="nngp")
     theta = theta + diag_reg * np.trace(theta) / 12 * np.eye(12)
@@ -29,7 +29,7 @@ def test_formulas_at_all_times(kind, diag_reg):
     times = [0.0, 0.3, 7.0, np.inf]
     found = wl.ensemble(NET, X, Y, NEW, t=times, kind=kind, diag_reg=diag_reg, covariance=True)
     for moment, t in enumerate(times):
-        # Our loss has no ½: its time counts double.
+        # Our loss has no ½, so time is doubled.
         mean, covariance = by_eigenvectors(t, kind, diag_reg, 2)
         assert np.allclose(found.mean[moment], mean, atol=1e-9)
         assert np.allclose(found.covariance[moment], covariance, atol=1e-9)
@@ -38,7 +38,7 @@ def test_formulas_at_all_times(kind, diag_reg):
 
 
 def test_time_of_neural_tangents():
-    """There the loss is 1/(2·y.size) Σ(y − f)², and time is multiplied by the learning rate."""
+    """neural-tangents uses the loss 1/(2·y.size) Σ(y − f)² and multiplies time by the learning rate."""
     s, rate = 200.0, 0.7
     mean, covariance = by_eigenvectors(s * rate / Y.size, "ntk", 0.01, 1)
     found = wl.ensemble(NET, X, Y, NEW, t=rate * s / (2 * Y.size), diag_reg=0.01, covariance=True)

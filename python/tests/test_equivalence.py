@@ -1,4 +1,4 @@
-"""Networks beside their machine: the comparison itself against wl.train and wl.descend."""
+"""equivalence against separate runs of wl.train and wl.descend."""
 
 import numpy as np
 import pytest

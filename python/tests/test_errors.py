@@ -1,4 +1,4 @@
-"""What is wrong comes back as one of three exceptions, with advice."""
+"""Errors raise one of three exceptions, with a remedy in the message."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""scikit-learn's contract, and that nothing else needs scikit-learn."""
+"""Estimators satisfy the scikit-learn API; the rest of the package does not require scikit-learn."""
 
 import copy
 import pickle
@@ -55,14 +55,14 @@ FLAT = X.reshape(300, 64).astype(np.float64)
 TRAIN, TEST = slice(0, 220), slice(220, 300)
 NAMES = np.array([f"digit {c}" for c in range(10)])[Y]
 
-# Samples weighted and samples repeated agree only as far as the squared loss of a gap lets them; and what is repeated
-# cannot be interpolated.
+# Weighted and repeated samples agree only up to the square root of the duality gap, and repeated samples cannot be
+# interpolated.
 EQUIVALENCE = [f"check_sample_weight_equivalence_on_{kind}_data" for kind in ("dense", "sparse")]
-SQUARED = dict.fromkeys(EQUIVALENCE, "the gap leaves its square root in the decisions")
+SQUARED = dict.fromkeys(EQUIVALENCE, "decisions are accurate to the square root of the gap")
 SINGULAR = dict.fromkeys(EQUIVALENCE, "repeated samples make K singular")
-UNWEIGHED = {"check_class_weight_classifiers": "no weight changes the solution: class_weight is refused"}
-# The check's test samples are so far from all others that their kernel is 0: only a bias could tell their class.
-DISTANT = {"check_class_weight_classifiers": "kernels of 0 tell nothing without a bias"}
+UNWEIGHED = {"check_class_weight_classifiers": "weights do not change the solution, so class_weight raises InputError"}
+# The test samples of this check are so far from all others that their kernel is 0: only a bias separates them.
+DISTANT = {"check_class_weight_classifiers": "kernels of 0 do not separate classes without a bias"}
 
 
 @pytest.mark.filterwarnings("ignore")

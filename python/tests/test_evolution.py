@@ -1,4 +1,4 @@
-"""The empirical tangent kernel of a network along its training."""
+"""Evolution of the empirical NTK during training."""
 
 import numpy as np
 import pytest
@@ -44,7 +44,7 @@ def test_branches(digits):
     )  # fmt: skip
     assert e.probe is None
     assert [t["step"] for t in e.tangent] == [0]
-    # 60 outputs against 32·(64 + 3) weights: the tangent model interpolates.
+    # 60 outputs and 32·(64 + 3) weights: the tangent model interpolates.
     assert e.tangent[0]["squared_error"] < 1e-12
     assert e.tangent[0]["descent_test_accuracy"] > 0.5
     assert e.barriers[0]["test"]["alphas"] == [0, 0.5, 1]

@@ -1,4 +1,4 @@
-"""Every example in the docstrings and in the manual runs and prints what it says."""
+"""Runs all examples of the docstrings and of the manual as doctests."""
 
 import doctest
 from pathlib import Path

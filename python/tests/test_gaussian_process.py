@@ -1,4 +1,4 @@
-"""Gaussian processes beside scikit-learn's and beside the formulas."""
+"""Gaussian processes against scikit-learn and the formulas."""
 
 import numpy as np
 import pytest

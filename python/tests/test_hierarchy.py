@@ -1,4 +1,4 @@
-"""Kernels of the neural tangent hierarchy, kernels in time, local elasticity."""
+"""Neural tangent hierarchy: kernels, kernels at a time, local elasticity."""
 
 from __future__ import annotations
 

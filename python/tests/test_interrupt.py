@@ -1,4 +1,4 @@
-"""Long work lets other threads run, and hears signals."""
+"""Long computations release the interpreter lock and can be interrupted."""
 
 import signal
 import subprocess
@@ -11,7 +11,7 @@ import pytest
 
 import widelimit as wl
 
-# Shape of x and a call; each would take several seconds at the least.
+# Shape of x and a call that takes several seconds.
 LONG = {
     "vectors": ((20000, 8), "wl.kernel('fc:60', x)"),
     "rectangle": ((20000, 8), "wl.kernel('fc:60', x, x[::-1], precision='f32')"),
@@ -80,7 +80,7 @@ def test_control_c(work):
     code = INTERRUPTED.format(shape=shape, call=call)
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
-    assert float(done.stdout) < 10  # seconds, on a machine that does other things too
+    assert float(done.stdout) < 10  # seconds; generous for a loaded machine
 
 
 def test_control_c_without_a_handler_ends_the_process():

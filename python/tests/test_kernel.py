@@ -22,7 +22,7 @@ IMAGES = RANDOM.normal(size=(3, 4, 5, 2))
 
 
 def worst(found, reference):
-    """Largest error beside the largest entry, where the reference is a number."""
+    """Returns the largest error relative to the largest entry, over the finite entries of the reference."""
     valid = np.isfinite(reference)
     assert np.isfinite(found).all()
     if not valid.any():
@@ -36,8 +36,8 @@ def test_reference_values(group, case, net):
     x1, x2 = values["x1"], values["x2"]
     both = wl.kernel(net, x1, x2, kind=("nngp", "ntk"))
     same = wl.kernel(net, x1, kind=("nngp", "ntk"))
-    # The reference itself loses digits at identical, antipodal and parallel pairs: half of them, and for sign, whose
-    # dual arcsin ρ has an infinite slope there, half of the rest.
+    # The reference itself loses half of its digits at identical, antipodal and parallel pairs; for sign, whose dual
+    # arcsin ρ has infinite slope there, it loses three quarters.
     hard = 2e-4 if case == "fc2_sign" else 1e-7
     easy = np.ones(both.ntk.shape, dtype=bool)
     easy[range(3), range(3)] = False
@@ -161,7 +161,7 @@ def test_sweep_reference_values(name):
         x = wl.load_data(f"uci:{name}", limit=60).x
     except wl.InputError as error:
         pytest.skip(str(error))
-    # That program does not divide ⟨x,x'⟩ by d, and loses half of its digits at the duplicate rows of zoo.
+    # The reference does not divide ⟨x,x'⟩ by d, and loses half of its digits at the duplicate rows of zoo.
     assert worst(wl.sweep("fc:3", x) * x.shape[1], expected) < 1e-7
 
 

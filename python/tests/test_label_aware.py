@@ -1,4 +1,4 @@
-"""Label-aware kernels beside their definition in NumPy, and estimators that use them."""
+"""Label-aware kernels against their definition in NumPy, and estimators that use them."""
 
 import pickle
 
@@ -16,7 +16,7 @@ K_TEST = wl.kernel("fc:1(b_std=0.3)", X_TEST, X)
 
 
 def _pair_features(k, a, b, mean_square):
-    """The ten of set 1, by their definitions."""
+    """Computes the ten features of set 1 by their definitions."""
     a = np.c_[a, np.ones(len(a))]
     b = np.c_[b, np.ones(len(b))]
     inner = a @ b.T
@@ -41,7 +41,7 @@ def test_linear1_is_least_squares_over_all_pairs():
     lam = 0.2 * np.abs(K).mean() / np.abs(fitted).mean()
     test = K_TEST + lam * (_pair_features(K_TEST, X_TEST, X, mean_square) @ c).reshape(9, 60)
     h = wl.label_aware_kernel(K, Y, K_TEST, x=X, x_test=X_TEST, method="linear1", ratio=0.2)
-    # Columns of unit length have a condition of some 1e3; angles of NumPy on the diagonal are right to 1e-8.
+    # The normalised columns have a condition number of about 1e3; NumPy angles on the diagonal are accurate to 1e-8.
     assert np.allclose(h.train, K + lam * fitted, rtol=1e-6, atol=1e-7)
     assert np.allclose(h.test, test, rtol=1e-6, atol=1e-7)
     assert h.lam == pytest.approx(lam, rel=1e-6)
@@ -54,7 +54,7 @@ def test_local_elasticity_of_label_aware_kernels_and_its_published_normalisation
     theta = wl.kernel("fc:1(b_std=0.3)", X_TEST).diagonal()
     y_test = np.array(["left", "right"])[np.arange(9) % 2]
     h = wl.label_aware_kernel(K, Y, K_TEST, x=X, x_test=X_TEST, test_diagonal=theta, method=method)
-    # Z(x, x) of a test sample is that of a training sample at the same place.
+    # Z(x, x) of a test sample equals that of an identical training sample.
     again = wl.label_aware_kernel(K, Y, K[:5], x=X, x_test=X[:5], test_diagonal=K.diagonal()[:5], method=method)
     assert np.allclose(again.test_diagonal, h.train.diagonal()[:5], rtol=1e-12)
     for published, diagonal in ((False, h.test_diagonal), (True, theta)):

@@ -1,4 +1,4 @@
-"""Marginal likelihoods beside scikit-learn's, their gradient beside differences, and their optimum."""
+"""Marginal likelihood against scikit-learn, its gradient against finite differences, and its optimum."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ NET = wl.with_std("dense erf dense", 1.3, 0.2)
 
 
 class Fixed(Kernel):
-    """A kernel matrix as scikit-learn's kernels are: K of the samples that X numbers."""
+    """A kernel for scikit-learn with precomputed entries: X contains sample indices."""
 
     def __init__(self, k):
         self.k = k

@@ -1,4 +1,4 @@
-"""What the package takes: address space, threads, memory of reading."""
+"""Resource use: address space, threads, memory limits of reading."""
 
 import gzip
 import resource
@@ -15,7 +15,7 @@ import widelimit as wl
 
 
 def limited(code: str, mebibytes: int) -> subprocess.CompletedProcess[str]:
-    """`code` in a process of so much address space. It would run for ever where OpenBLAS asks for its buffers again."""
+    """Runs `code` with limited address space; the timeout catches OpenBLAS retrying an allocation forever."""
     size = mebibytes << 20
 
     def limit() -> None:
@@ -48,7 +48,7 @@ except wl.ResourceError as error:
 
 
 def test_threads_of_ones_own_share_the_buffers():
-    """Each thread of Python may call at once, each with a team."""
+    """All Python threads can call concurrently, each with its own OpenMP team."""
     code = """
 import concurrent.futures, numpy as np, widelimit as wl
 x = np.random.default_rng(0).normal(size=(400, 7))
@@ -77,14 +77,14 @@ def test_memory_bounds_reading(tmp_path):
 
 
 def test_64_bit_zip_fields(tmp_path):
-    """NumPy writes the sizes of members in 64 bits where they need it; here, where they do not."""
+    """Rewrites an npz with zip64 sizes, although the sizes fit in 32 bits."""
     path = tmp_path / "a.npz"
     np.savez(path, x=np.arange(12.0).reshape(4, 3))
     old = path.read_bytes()
     end = old.rindex(b"PK\x05\x06")
     count, size, place = struct.unpack("<HII", old[end + 10 : end + 20])
     directory = old[place : place + size]
-    # The one entry of the directory says that sizes and place stand in its extra field.
+    # The directory entry refers to its extra field for sizes and offset.
     packed, unpacked = struct.unpack("<II", directory[20:28])
     names = struct.unpack("<H", directory[28:30])[0]
     wide = struct.pack("<HHQQQ", 1, 24, unpacked, packed, 0)
@@ -134,4 +134,4 @@ sys.exit("not interrupted")
 """
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
     assert run.returncode == 0, run.stderr
-    assert float(run.stdout) < 5  # seconds, on a machine that does other things too
+    assert float(run.stdout) < 5  # seconds; generous for a loaded machine

@@ -1,4 +1,4 @@
-"""What machines refuse, and how they say it."""
+"""Invalid inputs of machines, and their messages."""
 
 import numpy as np
 import pytest

@@ -1,11 +1,11 @@
-"""Fits hear Ctrl-C, let other threads run, and survive a fork."""
+"""Fits can be interrupted, release the interpreter lock, and survive a fork."""
 
 import subprocess
 import sys
 
 import pytest
 
-# Number of samples and a call of a second or so, which is repeated until the signal comes.
+# Number of samples and a call of about a second, repeated until the signal arrives.
 LONG = {
     "ridge": (7000, "wl.fit_ridge(k, x[:, 0])"),
     "ridge path": (3000, "wl.ridge_path(k, x[:, 0], [1.0] * 300)"),
@@ -57,7 +57,7 @@ def test_control_c(work):
     code = INTERRUPTED.format(samples=samples, call=call)
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
-    assert float(done.stdout) < 5  # seconds, on a machine that does other things too
+    assert float(done.stdout) < 5  # seconds; generous for a loaded machine
 
 
 FORKED = """

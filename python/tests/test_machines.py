@@ -1,4 +1,4 @@
-"""Machines against other people's solvers and optimality conditions."""
+"""Machines against reference solvers and optimality conditions."""
 
 import gc
 import pickle
@@ -41,7 +41,7 @@ def separable():
     return K + 1e-3 * np.eye(60), signs
 
 
-# Other people's solvers
+# Reference solvers
 
 
 @pytest.mark.parametrize("lam", [1e-3, 0.1, 1.0])
@@ -72,7 +72,7 @@ def test_one_vs_one_beside_svc():
 
 def test_equal_votes_beside_svc():
     svm = pytest.importorskip("sklearn.svm")
-    # A circle of classes in the plane, and points in the middle, where votes are equal.
+    # Classes on a circle in the plane, and points near the centre, where votes tie.
     random = np.random.default_rng(5)
     angles = 2 * np.pi * np.arange(5) / 5
     y = np.repeat(np.arange(5), 12)
@@ -103,7 +103,7 @@ def test_ridge_beside_kernel_ridge(weights):
     assert np.allclose(wl.fit_ridge(K, NUMBERS, 0.3, sample_weight=weights).alpha, ours.alpha[:, 0], atol=1e-9)
 
 
-# Optimality by hand
+# Optimality conditions
 
 
 def test_ridge_by_definition():
@@ -161,7 +161,7 @@ def test_hard_margin():
     assert np.allclose(margin[fit.support], 1, atol=1e-2)
 
 
-# Kinds of y
+# Types of y
 
 
 @pytest.mark.parametrize(
@@ -210,7 +210,7 @@ def test_schemes(machine, scheme):
     assert (fit.predict(K) == THREE).mean() > 0.8
 
 
-# What comes back
+# Results
 
 
 def test_summary():
@@ -287,7 +287,7 @@ def test_an_indefinite_gram_elsewhere():
 
 
 def test_gap_counts_rounding():
-    """Coefficients of 1e12 beside margins of 1: products in float64 alone would be wrong by 1e-4."""
+    """With coefficients of 1e12 and margins of 1, plain float64 products have errors of 1e-4."""
     k = np.array([[1.0, 1.0, 0.5], [1.0, 1.0 + 1e-11, 0.5], [0.5, 0.5, 1.0]])
     y = np.array([1, -1, 1])
     with warnings.catch_warnings():
@@ -300,7 +300,7 @@ def test_gap_counts_rounding():
     primal += sum(max(Fraction(0), 1 - int(s) * x) for s, x in zip(y, g, strict=True))
     dual = lam * sum(abs(a) for a in alpha) - lam / 2 * sum(a * x for a, x in zip(alpha, g, strict=True))
     assert primal - dual <= Fraction(fit.summary.gap) * primal
-    # Half a unit in the last place of a coefficient of 2e11 makes 7.6e-4 of the objective.
+    # Half an ulp of a coefficient of 2e11 changes the objective by 7.6e-4.
     assert fit.summary.gap <= 7.6e-4
 
 

@@ -1,4 +1,4 @@
-"""Estimators in model files, ours and the command line's."""
+"""Model files of estimators and of the command line."""
 
 import shutil
 import subprocess

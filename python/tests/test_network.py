@@ -1,4 +1,4 @@
-"""Networks as Python values."""
+"""The Network class."""
 
 import copy
 import json

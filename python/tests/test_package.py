@@ -1,4 +1,4 @@
-"""What is installed."""
+"""Contents of the installed package."""
 
 import ast
 import importlib.metadata

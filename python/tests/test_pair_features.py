@@ -1,4 +1,4 @@
-"""Estimators and models whose label-aware kernels have pair features of the user's."""
+"""Estimators and models with user-defined pair features."""
 
 import pickle
 
@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
 RNG = np.random.default_rng(8)
-N = 150  # more than a block of pairs holds
+N = 150  # more than one block of pairs
 Y = np.array(["left", "right"])[np.arange(N) % 2]
 X = RNG.normal(size=(N, 4)) + 1.2 * (np.arange(N) % 2)[:, None]
 X_TEST = RNG.normal(size=(9, 4)) + 0.6
@@ -69,7 +69,7 @@ def test_files_and_pickles_predict_the_same_bits(tmp_path):
     loaded = wl.load_model(path, pair_features=(overlap, f2))
     assert np.allclose(loaded.decision_function(X_TEST), g, atol=1e-12)
     assert np.array_equal(loaded.predict(X_TEST), model.predict(X_TEST))
-    # A saved copy remembers them, too.
+    # A saved copy stores their names too.
     again.save(tmp_path / "again.h5")
     assert np.array_equal(
         wl.NTKClassifier.load(tmp_path / "again.h5", pair_features=[overlap, f2]).decision_function(X_TEST), g

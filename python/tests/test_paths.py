@@ -1,4 +1,4 @@
-"""Paths of λ: every point is the machine fitted alone, and leaving one out is what it says."""
+"""Regularisation paths against separate fits and explicit leave-one-out."""
 
 import pickle
 
@@ -14,7 +14,7 @@ NUMBERS = np.stack([np.sin(X[:, 0]), X[:, 1] * X[:, 2]], axis=1)
 SIGNS = np.where(X[:, 0] + 0.3 * RNG.normal(size=37) > 0, 1, -1)
 THREE = np.argmax(X + 0.3 * RNG.normal(size=X.shape), axis=1)
 WEIGHTS = RNG.uniform(0.5, 2, size=37)
-LAMS = [1e-3, 10.0, 0.1]  # not in order
+LAMS = [1e-3, 10.0, 0.1]  # unsorted
 
 
 @pytest.mark.parametrize("y", [NUMBERS, NUMBERS[:, 0], np.array(["a", "b", "c"])[THREE], SIGNS > 0])

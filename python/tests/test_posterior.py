@@ -1,4 +1,4 @@
-"""Standard deviations and covariances of estimators and models, as scikit-learn's Gaussian processes have them."""
+"""Posterior standard deviations and covariances against Gaussian processes of scikit-learn."""
 
 import pickle
 import threading

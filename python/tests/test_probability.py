@@ -1,4 +1,4 @@
-"""Probabilities of support vector machines by Platt."""
+"""Platt scaling of support vector machines."""
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ def test_of_several_classes(fit, scheme):
     assert np.allclose(p.sum(axis=1), 1)
     assert (p >= 0).all()
     assert np.mean(found.classes_[p.argmax(axis=1)] == Y[200:]) > 0.8
-    # A second route: the likelihood of the right class beats that of guessing.
+    # Independent check: the likelihood of the true class exceeds that of guessing.
     right = p[np.arange(60), np.searchsorted(found.classes_, Y[200:])]
     assert -np.log(right).mean() < np.log(10) / 2
 

@@ -1,4 +1,4 @@
-"""Ridge without the Gram matrix beside ridge with it."""
+"""Matrix-free ridge against ridge on the Gram matrix."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Scores beside scikit-learn's metrics."""
+"""Scores against scikit-learn metrics."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ RNG = np.random.default_rng(5)
 
 
 def draw(samples, classes):
-    """Labels, predictions and probabilities with ties; every class occurs among labels and predictions."""
+    """Returns labels, predictions and probabilities with ties; all classes occur in labels and predictions."""
     y = np.concatenate([np.arange(classes), RNG.integers(classes, size=samples - classes)])
     p = RNG.dirichlet(np.ones(classes), size=samples).round(2)
     p[np.arange(samples), y] += 0.3

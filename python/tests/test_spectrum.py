@@ -1,4 +1,4 @@
-"""Spectra with labels, against NumPy's eigh, wl.flow and wl.descend."""
+"""Spectra and labels against numpy.linalg.eigh, wl.flow and wl.descend."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Grams in files: the numbers of kernel(), read piece by piece."""
+"""Stored Gram matrices have the entries of kernel() and are read in blocks."""
 
 import os
 import pickle

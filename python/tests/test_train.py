@@ -1,4 +1,4 @@
-"""Networks of finite width: training against the recursion it must follow, and the empirical kernel."""
+"""Training of finite networks against the explicit recursion, and the empirical NTK."""
 
 import numpy as np
 import pytest
@@ -66,7 +66,7 @@ def test_parameters_are_those_of_the_network():
 
 
 def test_adam_is_the_published_one():
-    """One layer by NumPy: Kingma and Ba's algorithm 1, with decoupled weight decay, along a warm-up and a cosine."""
+    """One layer in NumPy: algorithm 1 of Kingma and Ba with decoupled weight decay, warm-up and cosine schedule."""
     x, y = points()
     d = x.shape[1]
     options = {"optimiser": "adamw", "weight_decay": 0.1, "schedule": "cosine", "warmup": 0.25, "last_rate": 0.2}
@@ -236,7 +236,7 @@ def test_frozen_layers_keep_their_weights():
 
 
 def test_backends():
-    """The oracle works on copies of the weights, and a device that is not there is told by name."""
+    """The reference back end gives the same result, and an absent device is named in the error."""
     x, y = points()
     cpu = wl.train("fc:1", x, y, width=9, rate=0.01, steps=3)
     oracle = wl.train("fc:1", x, y, width=9, rate=0.01, steps=3, backend="reference")

@@ -1,4 +1,4 @@
-"""Data by name and by file."""
+"""Loading data by name and by file."""
 
 import pickle
 import warnings

@@ -1,4 +1,4 @@
-"""Data sets fetched from a server of the test itself."""
+"""Download of data sets from a local test server."""
 
 import http.server
 import os
@@ -17,7 +17,7 @@ SHARED = Path(os.environ["WIDELIMIT_DATA"]) / "uci" / "uci.tar.xz"
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
-    """Serves one body with ranges; the first answer is cut after server.cut bytes and then ends or waits."""
+    """Serves one body with range requests; the first response stops after server.cut bytes and closes or stalls."""
 
     def do_GET(self):
         server = self.server
@@ -48,7 +48,7 @@ def server(monkeypatch, tmp_path):
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.asked, server.cut, server.waits, server.ended = [], None, False, threading.Event()
     server.address = f"http://127.0.0.1:{server.server_port}"
-    # As large as the real table, with other contents.
+    # Same size as the real table, but different contents.
     server.body = b"1" * 5670
     thread = threading.Thread(target=server.serve_forever)
     thread.start()

@@ -1,4 +1,4 @@
-"""Partitions from files."""
+"""Folds from files."""
 
 import json
 

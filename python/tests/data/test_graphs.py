@@ -1,4 +1,4 @@
-"""Graphs as samples: how they are made, their kernels, their estimators."""
+"""Graphs as samples: construction, kernels, estimators."""
 
 import pickle
 from types import SimpleNamespace
@@ -10,7 +10,7 @@ import widelimit as wl
 
 
 def random_graphs(count, seed=0, width=0):
-    """Pairs (edges, features) of random trees with a few edges more."""
+    """Returns pairs (edges, features) of random trees with a few extra edges."""
     rng = np.random.default_rng(seed)
     graphs = []
     for _ in range(count):
@@ -23,7 +23,7 @@ def random_graphs(count, seed=0, width=0):
 
 
 def formula(first, second, blocks, layers):
-    """The graph NTK of degree scaling and jumping knowledge, by dense matrices."""
+    """Computes the graph NTK with degree scaling and jumping knowledge by dense matrices."""
 
     def parts(graph):
         edges, tags = graph
@@ -82,7 +82,7 @@ def test_all_sources_make_the_same_graphs():
 
 
 class Tensor:
-    """What PyTorch Geometric holds: NumPy reads it only on the processor and without a gradient."""
+    """Mock of a PyTorch tensor: convertible to NumPy only on the CPU and without gradient."""
 
     def __init__(self, values, device="cpu", requires_grad=False):
         self.values, self.device, self.requires_grad = np.asarray(values), device, requires_grad
@@ -100,7 +100,7 @@ class Tensor:
 
 
 class Data:
-    """A graph as torch_geometric.data.Data has it."""
+    """Mock of torch_geometric.data.Data."""
 
     def __init__(self, edge_index, x=None, y=None, edge_attr=None, num_nodes=None):
         self.edge_index, self.x, self.y, self.edge_attr = edge_index, x, y, edge_attr
@@ -124,9 +124,9 @@ def test_pytorch_geometric():
     ]
     graphs = wl.Graphs.from_pyg(graph for graph in data)
     assert graphs == wl.Graphs.from_edges([(edges, np.eye(2)[tags]) for edges, tags in tagged])
-    # Unit vectors stand for tags.
+    # Tags are equivalent to one-hot vectors.
     np.testing.assert_allclose(wl.kernel("gntk:3", data), wl.kernel("gntk:3", wl.Graphs.from_edges(tagged)), rtol=1e-14)
-    # Without features the degrees are the tags; a node without an edge is counted by num_nodes.
+    # Without features tags are degrees; isolated nodes are counted by num_nodes.
     alone = Data(Tensor(both_ways([(0, 1)])), num_nodes=3)
     assert wl.Graphs.from_pyg([alone]) == wl.Graphs.from_edges([([(0, 1)], 3)])
     with pytest.raises(wl.InputError, match="graph 1: the edge 0-1 is listed at node 0 only"):
@@ -207,7 +207,7 @@ def test_kernels_of_nodes_sum_to_those_of_graphs():
 
 
 def cycles_and_paths(count):
-    """Cycles against paths of the same sizes, which the degrees of their ends give away."""
+    """Returns cycles and paths of the same sizes, distinguishable by the degrees of the end nodes."""
     graphs, y = [], []
     for k in range(count):
         n = 4 + k % 5

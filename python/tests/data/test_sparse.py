@@ -1,4 +1,4 @@
-"""Sparse matrices of SciPy as samples."""
+"""Sparse SciPy matrices as samples."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""DataFrames, Arrow tables and column files, by the rules of CSV files."""
+"""DataFrames, Arrow tables and columnar files follow the rules of CSV files."""
 
 import datetime
 import subprocess
@@ -33,7 +33,7 @@ def as_kind(table, kind):
         return table
     if kind == "polars":
         polars = pytest.importorskip("polars", reason="polars is not installed")
-        texts = polars.col("shape").cast(polars.String)  # its categories are texts
+        texts = polars.col("shape").cast(polars.String)  # categories are text
         return polars.from_pandas(table).with_columns(texts.cast(polars.Categorical))
     return pytest.importorskip("pyarrow", reason="pyarrow is not installed").Table.from_pandas(table)
 
@@ -48,7 +48,7 @@ def test_a_table_is_read_as_its_csv_file(kind, tmp_path):
     filed, filed_test = wl.load_train_test(path, categorical=["shape"], **options)
     assert train.feature_names == ["size", "colour=blue", "colour=red", "shape=1", "shape=2", "new"]
     assert train.feature_names == filed.feature_names
-    assert np.array_equal(train.x, filed.x)  # bit for bit
+    assert np.array_equal(train.x, filed.x)  # bitwise
     assert np.array_equal(test.x, filed_test.x)
     assert np.array_equal(train.y, filed.y)
     assert train.class_names == ["a", "b"]
@@ -107,7 +107,7 @@ def test_texts_with_commas_quotes_and_lines():
 
 def test_texts_stay_texts():
     table = pandas.DataFrame({"a": ["a", "b", "a"], "code": ["007", "7", "007"], "y": ["u", "v", "u"]})
-    found = wl.load_data(table)  # the first row looks like names, and its codes like numbers
+    found = wl.load_data(table)  # the first row looks like a header, and its codes like numbers
     assert found.feature_names == ["a=a", "a=b", "code=007", "code=7"]
     assert found.x.tolist() == [[1, 0, 1, 0], [0, 1, 0, 1], [1, 0, 1, 0]]
     assert wl.load_data(table[["a", "y"]], label="none").x.shape == (3, 4)
@@ -120,7 +120,7 @@ def test_column_files(ending, tmp_path):
     path = tmp_path / f"t.{ending}"
     if ending == "parquet":
         table = table.iloc[::-1].rename_axis("number")
-        table.to_parquet(path)  # with an index, which is no column
+        table.to_parquet(path)  # includes the index, which is not a column
     else:
         table.to_feather(path)
     found = wl.load_data(path, missing="mean")

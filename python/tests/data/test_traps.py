@@ -1,4 +1,4 @@
-"""Calls that would go wrong in silence: layouts of images, rates, dead networks, other files, misspelt names."""
+"""Mistakes that must not pass silently: image layouts, rates, dead networks, wrong files, misspelt names."""
 
 import numpy as np
 import pytest
@@ -26,7 +26,7 @@ def test_a_convolution_on_vectors_is_refused():
             call()
     with pytest.raises(wl.InputError, match="perhaps 32x32x3"):
         wl.kernel(NET, np.ones((2, 3072)))
-    wl.kernel("conv(kernel=1) relu flatten dense", flat)  # a dense layer by another name
+    wl.kernel("conv(kernel=1) relu flatten dense", flat)  # equivalent to a dense layer
 
 
 def test_images_with_channels_first():
@@ -40,7 +40,7 @@ def test_images_with_channels_first():
     assert np.array_equal(wl.gram(NET, CHW, channels_first=True).ntk, expected)
     with pytest.raises(wl.InputError, match="N×C×H×W"):
         wl.kernel("fc:1", CHW.reshape(12, -1), channels_first=True)
-    wl.kernel("fc:1", CHW)  # the order of features is nothing to a dense network
+    wl.kernel("fc:1", CHW)  # a dense network is invariant to the order of features
 
 
 def test_a_network_keeps_the_layout(tmp_path):

@@ -1,4 +1,4 @@
-"""Cases that need the back end cuda:0 with memory that the host can look at: run by test_device.py."""
+"""Cases for a back end cuda:0 with host-accessible memory; run by test_device.py."""
 
 import gc
 import signal
@@ -37,7 +37,7 @@ def test_kernel_stays_on_the_device(data):
 
 
 def machines(k, kt, y, **where):
-    """Numbers of every function that takes a Gram matrix."""
+    """Returns results of every function that takes a Gram matrix."""
     classes = y > 0
     found = {
         "ridge": wl.fit_ridge(k, y, 0.1, **where).alpha,
@@ -138,7 +138,7 @@ def test_others_share_the_memory_of_a_device_array(data):
     view = SharedView(own.__dlpack__(stream=1))
     assert view.device == (2, 0) and own.__dlpack_device__() == (2, 0)
     assert view.array.ctypes.data == own.__cuda_array_interface__["data"][0]
-    view.array[0, 0] += 1.0  # the next fit sees what a consumer wrote
+    view.array[0, 0] += 1.0  # the next fit uses the modified value
     changed = k.copy()
     changed[0, 0] += 1.0
     np.testing.assert_allclose(wl.fit_ridge(own, y, 0.1).alpha, wl.fit_ridge(changed, y, 0.1).alpha, rtol=1e-6)
@@ -197,7 +197,7 @@ def test_back_end_of_the_other_functions(data):
 
 
 def test_control_c_stops_a_kernel_on_the_device():
-    x = np.random.default_rng(0).normal(size=(3000, 300))  # again and again until the signal comes
+    x = np.random.default_rng(0).normal(size=(3000, 300))  # repeated until the signal arrives
 
     def interrupt(*_):
         raise KeyboardInterrupt

@@ -1,4 +1,4 @@
-"""A producer of DLPack capsules that says its memory is that of a CUDA device, which is true of the emulated one."""
+"""Mock producer of DLPack capsules that reports its memory as CUDA memory, as on the emulated device."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _pointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
 
 
 class FakeTensor:
-    """An array as a library of its own would hold it on a device."""
+    """Mock of a device array of another library."""
 
     def __init__(self, array: np.ndarray, device: tuple[int, int] = (CUDA, 0)) -> None:
         self.array = array
@@ -73,7 +73,7 @@ class FakeTensor:
 
 
 class SharedView:
-    """What a consumer sees of a capsule: a view of its numbers, until it calls the deleter."""
+    """Consumer of a capsule: a view of its data until release calls the deleter."""
 
     def __init__(self, capsule) -> None:
         self._managed = _Managed.from_address(_pointer(capsule, _NAME))

@@ -1,4 +1,4 @@
-"""Arrays on devices: what the back end cpu refuses, and, on the emulated device, what a device does."""
+"""Device arrays: errors of the back end cpu, and behaviour on the emulated device."""
 
 import os
 import subprocess
@@ -122,6 +122,6 @@ def test_other_libraries_on_a_device(library, functions):
     del own
     np.testing.assert_allclose(download(shared), k, rtol=1e-12)
     np.testing.assert_allclose(wl.kernel("fc:2", upload(x), backend="cuda:0"), k, rtol=1e-12)
-    if library != "jax":  # whose arrays are always contiguous
+    if library != "jax":  # JAX arrays are always contiguous
         with pytest.raises(wl.InputError, match="not contiguous"):
             wl.fit_ridge(shared[::2, ::2], y[::2], 0.1)
