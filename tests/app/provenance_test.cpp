@@ -73,7 +73,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Verb{"spectrum", {"spectrum", "--network", "fc:1"}}, Verb{"nth", {"nth", "--samples", "64"}},
                     Verb{"evolution",
                          {"evolution", "--network", "fc:1", "--width", "8", "--epochs", "1", "--probe", "5"}}),
-    [](const auto& info) { return info.param.name; });
+    [](const auto& verb) { return verb.param.name; });
 
 TEST(Settings, OfPredictionsIsInTheirFiles) {
   const Folder folder;

@@ -16,11 +16,23 @@ namespace {
 constexpr Index n = 1100;
 constexpr Index tests = 530;
 
+/// Pairs in tiles of 512 on and above the diagonal, and of the test kernel.
+constexpr Index tile_pairs = 512 * n + 512 * (n - 512) + (n - 1024) * (n - 1024) + tests * n;
+
 /// Cancels while tiles are written, identified by the total number of pairs of both matrices.
 struct StopsAtTiles final : Progress {
   bool update(std::int64_t done, std::int64_t total, std::string_view) override {
-    return total != n * n + tests * n || done == 0;
+    return total != tile_pairs || done == 0;
   }
+};
+
+/// Keeps the last report on tiles.
+struct LastReport final : Progress {
+  bool update(std::int64_t done, std::int64_t total, std::string_view unit) override {
+    if (unit == "pairs") last = {done, total};
+    return true;
+  }
+  std::pair<std::int64_t, std::int64_t> last;
 };
 
 class LabelAwareFile : public testing::Test {
@@ -84,8 +96,14 @@ TEST_F(LabelAwareFile, HasTheBitsOfMemoryAndResumes) {
   options.existing = Existing::refuse;
   EXPECT_EQ(refusal(), Code::usage);
   options.existing = Existing::resume;
+  LastReport report;
+  options.progress = &report;
   const LabelAwareFileSummary rest = write();
+  options.progress = nullptr;
   EXPECT_GT(rest.pairs_kept, 0);
+  EXPECT_EQ(rest.pairs + rest.pairs_kept, static_cast<double>(tile_pairs));
+  EXPECT_EQ(report.last.first, report.last.second);  // the progress of a resumed run ends at 100 %
+  EXPECT_EQ(static_cast<double>(report.last.second), rest.pairs);
   EXPECT_TRUE(equals(train, "label_aware"));
   EXPECT_TRUE(equals(test, "test_label_aware"));
   EXPECT_TRUE(write().complete_before);

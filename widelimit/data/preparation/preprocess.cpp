@@ -58,7 +58,7 @@ Dataset take_rows(const Dataset& data, std::span<const Index> rows) {
 Dataset select_classes(const Dataset& data, std::span<const std::string> classes) {
   if (data.class_names.empty()) {
     fail(Code::input, "{}: it has no classes to choose from ({})", data.name,
-         data.targets.empty() ? "it is unlabelled" : "its labels are real numbers");
+         data.labelled() ? "its labels are real numbers" : "it is unlabelled");
   }
   std::vector<bool> kept(data.class_names.size(), false);
   for (const std::string& wanted : classes) kept[static_cast<std::size_t>(find_class(data, wanted))] = true;

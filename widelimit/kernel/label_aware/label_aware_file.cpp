@@ -68,6 +68,34 @@ TiledMatrix matrix_of(std::string name, const GramFile& theta) {
           0};
 }
 
+struct Tile {
+  Range rows;
+  Range cols;
+  [[nodiscard]] Index pairs() const { return rows.size() * cols.size(); }
+};
+
+/// All tiles of the test kernel; the tiles on and above the diagonal of the training kernel, which is symmetric.
+std::vector<Tile> tiles_of(const GramFile& theta, bool test) {
+  std::vector<Tile> tiles;
+  for (const Range rows : cut({0, theta.rows()}, tile_edge)) {
+    for (const Range cols : cut({test ? 0 : rows.begin, theta.cols()}, tile_edge)) tiles.push_back({rows, cols});
+  }
+  return tiles;
+}
+
+/// Identifies a tile in the journal.
+std::uint64_t key_of(const Tile& tile, const GramFile& theta, bool test) {
+  return std::uint64_t{test} << place_bits |
+         static_cast<std::uint64_t>(tile.rows.begin * theta.cols() + tile.cols.begin);
+}
+
+/// Number of pairs without the tiles that the journal holds.
+Index pairs_left(const GramFile& theta, bool test, const GramWriter& file) {
+  Index pairs = 0;
+  for (const Tile& tile : tiles_of(theta, test)) pairs += file.finished(key_of(tile, theta, test)) ? 0 : tile.pairs();
+  return pairs;
+}
+
 /// Writes the tiles of one matrix sequentially; the threads share the pairs of a tile.
 template <typename T>
 class TileWriter {
@@ -77,12 +105,10 @@ class TileWriter {
       : z_(z), lambda_(lambda), test_(test), theta_(theta), file_(file), engine_(engine), progress_(progress) {}
 
   Index write_all() {
-    for (const Range rows : cut({0, theta_.rows()}, tile_edge)) {
-      for (const Range cols : cut({test_ ? 0 : rows.begin, theta_.cols()}, tile_edge)) {
-        interruption_point();
-        if (!kept(rows, cols)) write(rows, cols);
-        progress_.tell();
-      }
+    for (const Tile& tile : tiles_of(theta_, test_)) {
+      interruption_point();
+      if (!kept(tile.rows, tile.cols)) write(tile.rows, tile.cols);
+      progress_.tell();
     }
     return beyond_;
   }
@@ -92,9 +118,7 @@ class TileWriter {
  private:
   [[nodiscard]] const TiledMatrix& matrix() const { return file_.matrix(test_ ? 1 : 0); }
   [[nodiscard]] bool mirrored(Range rows, Range cols) const { return !test_ && rows.begin != cols.begin; }
-  [[nodiscard]] std::uint64_t key(Range rows, Range cols) const {
-    return std::uint64_t{test_} << place_bits | static_cast<std::uint64_t>(rows.begin * theta_.cols() + cols.begin);
-  }
+  [[nodiscard]] std::uint64_t key(Range rows, Range cols) const { return key_of({rows, cols}, theta_, test_); }
 
   void remember(const Matrix<T>& tile, Range rows, Range cols) {
     EntryCount count;
@@ -211,14 +235,13 @@ LabelAwareFileSummary write_label_aware(const std::filesystem::path& path, const
   if (test) check_sources(summary.made.aware, KernelPart::test, sources, test->rows(), test->cols());
   std::vector<TiledMatrix> matrices{matrix_of("label_aware", train)};
   if (test) matrices.push_back(matrix_of("test_label_aware", *test));
-  Index pairs = 0;
   for (const TiledMatrix& matrix : matrices) {
     summary.matrices.push_back({matrix.name, {.rows = matrix.rows, .cols = matrix.cols}});
-    pairs += matrix.rows * matrix.cols;
   }
   GramWriter file(path, fingerprint_of(summary.made.aware, train, test, sources), options.existing);
   summary.complete_before = file.complete();
   if (file.complete()) return summary;
+  const Index pairs = pairs_left(train, false, file) + (test ? pairs_left(*test, true, file) : 0);
   PairProgress progress(options.progress, pairs);
   try {
     if (!file.resumed()) {

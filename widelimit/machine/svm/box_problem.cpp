@@ -137,10 +137,7 @@ double rough_error(const BoxProblem& problem, std::size_t i, double product, dou
 /// Whether a coefficient of 0 is optimal for any rounding, as for most samples, which then have no loss.
 bool stays_away(const BoxProblem& problem, std::size_t i, double product, double bias, const ProductError& error) {
   const double r = product + problem.linear[i] + bias;
-  const double off =
-      error.at(i) +
-      16 * unit_rounding * (std::abs(product) + std::abs(problem.linear[i]) + std::abs(bias) + problem.epsilon);
-  const double room = problem.epsilon - 2 * off;
+  const double room = problem.epsilon - 2 * rough_error(problem, i, product, bias, error);
   return (problem.upper[i] == 0 || room > -r) && (problem.lower[i] == 0 || room > r);
 }
 

@@ -67,7 +67,7 @@ void set_strip_axis(Drawing& drawing, const StripExtent& extent, AxisScale scale
   if (extent.low > extent.high) {
     drawing.line("set yrange [0.1:1]");
   } else if (log) {
-    drawing.line("set yrange [{}:{}]", extent.low / 2, extent.high * 2);
+    drawing.line("set yrange [{}:{}]", extent.low / 2, std::min(extent.high * 2, std::numeric_limits<double>::max()));
   } else {
     const double margin = extent.high > extent.low ? 0.06 * (extent.high - extent.low) : 0.01 + std::fabs(extent.low);
     drawing.line("set yrange [{}:{}]", extent.low - margin, extent.high + margin);
