@@ -7,8 +7,7 @@
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/interruption.hpp"
 #include "widelimit/base/memory.hpp"
-#include "widelimit/base/random.hpp"
-#include "widelimit/finite/tangent/ntk_product.hpp"
+#include "widelimit/finite/tangent/largest_eigenvalue.hpp"
 
 #include <algorithm>
 #include <array>
@@ -18,38 +17,6 @@
 namespace widelimit {
 
 namespace {
-
-/// Power method: maximum number of iterations and relative tolerance.
-constexpr int most_power_steps = 100;
-constexpr double power_tolerance = 1e-3;
-
-template <std::floating_point T>
-double norm(const Tensor<T>& v) {
-  double sum = 0;
-  for (const T value : v.values()) sum += static_cast<double>(value) * static_cast<double>(value);
-  return std::sqrt(sum);
-}
-
-/// Returns a lower estimate of λ_max of Θ̂ over all outputs of the samples by the power method; std::nullopt if all
-/// gradients vanish.
-template <std::floating_point T>
-std::optional<double> largest_eigenvalue(const Architecture& architecture, const Parameters<T>& w, const Tensor<T>& x,
-                                         const Engine& engine, Progress* progress) {
-  Tensor<T> v(x.count(), architecture.output);
-  Random(0).normals(0, v.size(), 1.0, v.data());
-  double found = 0;
-  for (int step = 0; step < most_power_steps; ++step) {
-    const double size = norm(v);
-    if (!(size > 0) || !std::isfinite(size)) return std::nullopt;
-    for (Index i = 0; i < v.size(); ++i) v[i] = static_cast<T>(static_cast<double>(v[i]) / size);
-    v = ntk_product(architecture, w, x, x, v, engine, progress);
-    const double next = norm(v);
-    const bool still = std::fabs(next - found) <= power_tolerance * next;
-    found = next;
-    if (still) break;
-  }
-  return found > 0 && std::isfinite(found) ? std::optional(found) : std::nullopt;
-}
 
 /// Gates of the first and of the previous checkpoint.
 struct Gates {
@@ -161,7 +128,7 @@ class Watcher {
   template <std::floating_point T>
   void tell_sharpness(const Architecture& architecture, const Parameters<T>& w, const Tensor<T>& x, double rate,
                       Checkpoint& point) const {
-    const auto found = largest_eigenvalue(architecture, w, x, engine_, options_.train.progress);
+    const auto found = largest_eigenvalue(architecture, w, x, {}, engine_, options_.train.progress);
     if (!found) return;
     point.largest_eigenvalue = *found * static_cast<double>(data_.x.count()) / static_cast<double>(x.count());
     const std::optional<double> curvature = largest_curvature(options_.train.loss.kind);

@@ -1,7 +1,6 @@
 #include "widelimit/finite/training/stable_rate.hpp"
 
-#include "widelimit/base/random.hpp"
-#include "widelimit/finite/tangent/ntk_product.hpp"
+#include "widelimit/finite/tangent/largest_eigenvalue.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -31,34 +30,18 @@ double smallest_layer(const Architecture& architecture) {
   return smallest;
 }
 
-template <std::floating_point T>
-double norm(const Tensor<T>& v) {
-  double sum = 0;
-  for (const T value : v.values()) sum += static_cast<double>(value) * static_cast<double>(value);
-  return std::sqrt(sum);
-}
-
 /// λ_max of (n/|B|)·Θ̂(B, B), also for the full batch; std::nullopt if it is not positive and finite.
 template <std::floating_point T>
-std::optional<double> largest_eigenvalue(const Architecture& architecture, const Parameters<T>& parameters,
-                                         const Tensor<T>& x, const RateProblem& problem, const Engine& engine) {
+std::optional<double> largest_of_batch(const Architecture& architecture, const Parameters<T>& parameters,
+                                       const Tensor<T>& x, const RateProblem& problem, const Engine& engine) {
   const Index batch = problem.batch == 0 ? x.count() : std::min(problem.batch, x.count());
   if (batch == 0) return std::nullopt;
   Tensor<T> some(std::min(most_samples, batch), x.shape());
   std::copy_n(x.data(), some.size(), some.data());
-  Tensor<T> v(some.count(), architecture.output);
-  Random(0).normals(0, v.size(), 1.0, v.data());
-  double largest = 0;
-  for (int step = 0; step < power_steps; ++step) {
-    stop_if_asked(problem.progress);
-    const double size = norm(v);
-    if (!(size > 0) || !std::isfinite(size)) return std::nullopt;
-    for (Index i = 0; i < v.size(); ++i) v[i] = static_cast<T>(static_cast<double>(v[i]) / size);
-    v = ntk_product(architecture, parameters, some, some, v, engine, problem.progress);
-    largest = norm(v);
-  }
-  if (!(largest > 0) || !std::isfinite(largest)) return std::nullopt;
-  return largest * static_cast<double>(x.count()) / static_cast<double>(some.count());
+  const std::optional<double> largest =
+      largest_eigenvalue(architecture, parameters, some, {power_steps, 0}, engine, problem.progress);
+  if (!largest) return std::nullopt;
+  return *largest * static_cast<double>(x.count()) / static_cast<double>(some.count());
 }
 
 }  // namespace
@@ -73,14 +56,14 @@ std::optional<double> stable_rate(const Architecture& architecture, const Parame
                                   const RateProblem& problem, const Engine& engine) {
   const std::optional<double> curvature = largest_curvature(problem.loss.kind);
   if (!curvature) return std::nullopt;
-  const std::optional<double> largest = largest_eigenvalue(architecture, parameters, x, problem, engine);
+  const std::optional<double> largest = largest_of_batch(architecture, parameters, x, problem, engine);
   return largest ? std::optional(2 / (problem.lambda + *curvature * *largest)) : std::nullopt;
 }
 
 template <std::floating_point T>
 double default_rate(const Architecture& architecture, const Parameters<T>& parameters, const Tensor<T>& x,
                     const RateProblem& problem, const Engine& engine) {
-  const std::optional<double> largest = largest_eigenvalue(architecture, parameters, x, problem, engine);
+  const std::optional<double> largest = largest_of_batch(architecture, parameters, x, problem, engine);
   const double curvature = largest ? descent_curvature(problem.loss.kind) * *largest : 1.0;
   const bool batches = problem.batch > 0 && problem.batch < x.count();
   const double rate = 1 / (problem.lambda + (batches ? 2 * curvature : curvature));
