@@ -30,7 +30,7 @@ std::vector<std::string> between_commas(const std::string& text) {
   return words;
 }
 
-/// Numbers between commas, at least one; nothing where one of them is none.
+/// Parses comma-separated numbers, at least one; returns std::nullopt if one of them is not a number.
 template <typename Number>
 std::optional<std::vector<Number>> parsed_list(const std::string& text) {
   std::vector<Number> values;
@@ -51,7 +51,7 @@ std::vector<std::string> Setting::words(const std::string& option) const { retur
 Index Setting::count(const std::string& option, Index least) const {
   const auto value = parsed<Index>(text(option));
   if (!value || *value < least) {
-    fail(Code::usage, "--{} {}: a whole number of at least {} is wanted", option, text(option), least);
+    fail(Code::usage, "--{} {}: expected a whole number of at least {}", option, text(option), least);
   }
   return *value;
 }
@@ -59,7 +59,7 @@ Index Setting::count(const std::string& option, Index least) const {
 double Setting::positive(const std::string& option) const {
   const auto value = parsed<double>(text(option));
   if (!value || !std::isfinite(*value) || *value <= 0) {
-    fail(Code::usage, "--{} {}: a positive number is wanted", option, text(option));
+    fail(Code::usage, "--{} {}: expected a positive number", option, text(option));
   }
   return *value;
 }
@@ -67,8 +67,7 @@ double Setting::positive(const std::string& option) const {
 std::vector<double> Setting::numbers(const std::string& option, double least, double most) const {
   const auto given = parsed_list<double>(text(option));
   if (!given || std::any_of(given->begin(), given->end(), [&](double v) { return !(v >= least && v <= most); })) {
-    fail(Code::usage, "--{} {}: numbers from {:g} to {:g} with commas between them are wanted", option, text(option),
-         least, most);
+    fail(Code::usage, "--{} {}: expected comma-separated numbers from {:g} to {:g}", option, text(option), least, most);
   }
   return *given;
 }
@@ -76,8 +75,7 @@ std::vector<double> Setting::numbers(const std::string& option, double least, do
 std::vector<Index> Setting::counts(const std::string& option, Index least) const {
   const auto given = parsed_list<Index>(text(option));
   if (!given || std::any_of(given->begin(), given->end(), [&](Index v) { return v < least; })) {
-    fail(Code::usage, "--{} {}: whole numbers of at least {} with commas between them are wanted", option, text(option),
-         least);
+    fail(Code::usage, "--{} {}: expected comma-separated whole numbers of at least {}", option, text(option), least);
   }
   return *given;
 }

@@ -15,65 +15,66 @@
 
 namespace widelimit::experiment {
 
-/// An option of one experiment, besides those that every experiment has.
+/// An option of one experiment, in addition to the common options.
 struct Option {
   std::string name;   ///< without dashes
   std::string type;   ///< as in the help: "N"
   std::string help;   ///< one line
-  std::string value;  ///< unless given
-  std::string full;   ///< unless given, with --full; empty: the same
+  std::string value;  ///< default
+  std::string full;   ///< default with --full; empty: the same
 };
 
-/// What a run is asked for.
+/// Settings of a run.
 struct Setting {
   const Engine& engine;
   Precision precision = Precision::f64;
   std::optional<std::size_t> memory;
   std::uint64_t seed = 0;
-  bool figures = false;  ///< make them
+  bool figures = false;  ///< whether to draw figures
   Progress* progress = nullptr;
-  std::map<std::string, std::string> values;  ///< of every option
+  std::map<std::string, std::string> values;  ///< value of every option
 
   [[nodiscard]] const std::string& text(const std::string& option) const;
-  /// What stands between commas, at least one.
+  /// Returns the comma-separated words, at least one.
   [[nodiscard]] std::vector<std::string> words(const std::string& option) const;
-  /// Error{usage} names the option where it is not a whole number of at least `least`, or not a positive number.
+  /// Returns an integer. Throws Error{usage} with the name of the option if it is not an integer of at least `least`.
   [[nodiscard]] Index count(const std::string& option, Index least) const;
+  /// Returns a number. Throws Error{usage} with the name of the option if it is not positive and finite.
   [[nodiscard]] double positive(const std::string& option) const;
-  /// Numbers between commas, all from `least` to `most`, at least one.
+  /// Returns comma-separated numbers, at least one, all in [least, most].
   [[nodiscard]] std::vector<double> numbers(const std::string& option, double least, double most) const;
-  /// Whole numbers between commas, all at least `least`, at least one.
+  /// Returns comma-separated integers, at least one, all at least `least`.
   [[nodiscard]] std::vector<Index> counts(const std::string& option, Index least) const;
 };
 
-/// A part of what came out: a table of ours beside the published, words below it, pictures.
+/// A section of the results: a table of our and published values, a text below it, and figures.
 struct Part {
   std::string heading;
   Table table;
   std::string words;
   std::vector<Illustration> pictures;  ///< empty unless Setting::figures
-  bool sortable = false;               ///< the table has a row for each of many, which the page sorts by any column
+  bool sortable = false;               ///< whether the report page can sort the table by any column
 };
 
 struct Outcome {
-  std::string sentence;  ///< the one to read
+  std::string sentence;  ///< summary of the results
   std::vector<Part> parts;
   nlohmann::ordered_json results = nlohmann::ordered_json::object();
   std::vector<std::pair<std::string, double>> timings;  ///< seconds
-  std::string trouble;  ///< a numerical failure of a part, and what to do; empty where there is none
+  std::string trouble;  ///< a numerical failure of a part, and its remedy; empty without failure
 };
 
-/// A table or figure of a published work, computed again.
+/// Reproduction of a table or figure of a published work.
 struct Experiment {
   std::string name;
   std::string summary;  ///< one line
-  std::string work;     ///< what it reproduces: the work, its table or figure
+  std::string work;     ///< the reproduced work, with its table or figure
   std::vector<Option> options;
-  Precision precision = Precision::f64;  ///< of kernels, unless asked for
+  Precision precision = Precision::f64;  ///< default precision of kernels
   std::function<Outcome(const Setting&)> run;
 };
 
-/// Every experiment there is, in the order of `experiment list`.
+/// Returns all experiments, in the order of `experiment list`.
 [[nodiscard]] std::vector<Experiment> all_experiments();
 
 }  // namespace widelimit::experiment

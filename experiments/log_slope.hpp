@@ -7,9 +7,9 @@
 
 namespace widelimit::experiment {
 
-/// The line of log y against log x by least squares; nothing where there is none.
+/// Fits log y against log x by least squares; returns std::nullopt if the fit is undefined.
 [[nodiscard]] std::optional<LineFit> log_line(std::span<const double> x, std::span<const double> y);
-/// Its slope; 0 where there is none.
+/// Returns the slope of that fit, or 0 if it is undefined.
 [[nodiscard]] double log_slope(std::span<const double> x, std::span<const double> y);
 
 }  // namespace widelimit::experiment

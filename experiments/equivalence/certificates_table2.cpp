@@ -21,11 +21,11 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// A line of EQ Table 2, mean and standard deviation over samples, in thousandths.
+/// A row of EQ Table 2: mean and standard deviation over samples, times 10³.
 struct PublishedRadius {
   Index width;
-  double mean, deviation;          ///< of 100 random test samples
-  double all_mean, all_deviation;  ///< of all
+  double mean, deviation;          ///< over 100 random test samples
+  double all_mean, all_deviation;  ///< over all test samples
 };
 constexpr PublishedRadius eq_table_2[] = {{1000, 7.4485, 2.5667, 7.2708, 2.1427},
                                           {10000, 2.9861, 1.0730, 2.9367, 0.89807},
@@ -33,12 +33,12 @@ constexpr PublishedRadius eq_table_2[] = {{1000, 7.4485, 2.5667, 7.2708, 2.1427}
                                           {1000000, 0.31539, 0.11380, 0.30997, 0.095467}};
 constexpr PublishedRadius eq_table_2_svm{0, 8.0541, 2.5827, 7.9733, 2.1396};
 
-/// The options, all understood before any work.
+/// Options, parsed and validated before any computation.
 struct Table2Choice {
   Network network;
   std::vector<Index> widths;
   std::vector<Index> centred_widths;
-  std::vector<Index> seeds;  ///< networks of each width; the last counts for all that follow
+  std::vector<Index> seeds;  ///< networks per width; the last entry applies to all further widths
   Index samples = 0, tests = 0, points = 0;
   double epochs = 0, rate = 0, lambda = 0, machine_lambda = 0;
   Index batch = 0;
@@ -64,13 +64,13 @@ Table2Choice table2_choice(const Setting& setting) {
   return choice;
 }
 
-/// Mean and deviation in thousandths, and how many there are.
+/// Mean and standard deviation times 10³, and the number of radii.
 struct RadiusMoments {
   double mean = 0, deviation = 0;
   Index count = 0;
 };
 
-/// Over correctly classified points, as in EQ.
+/// Computes moments over correctly classified points, as in EQ.
 RadiusMoments moments_of(const Certificates& c, std::span<const Index> points) {
   std::vector<double> radii;
   for (const Index i : points) {
@@ -85,7 +85,7 @@ RadiusMoments moments_of(const Certificates& c, std::span<const Index> points) {
   return m;
 }
 
-/// What one model gave, summed over its seeds.
+/// Results of one model, accumulated over seeds.
 struct RadiusRow {
   RadiusMoments few, all;
   double accuracy = 0, margin = 0, train_seconds = 0, seconds = 0;
@@ -113,7 +113,7 @@ RadiusRow row_of(const Certificates& c, const std::vector<Index>& few) {
   return row;
 }
 
-/// `count` of the first `of` numbers at random, without repetition.
+/// Draws `count` of the numbers 0 … of − 1 without replacement.
 std::vector<Index> some_points(Index count, Index of, std::uint64_t seed) {
   std::vector<Index> order(usize(of));
   std::iota(order.begin(), order.end(), Index{0});
@@ -135,7 +135,7 @@ CertifyOptions table2_certificate(const Setting& setting, CertificateMethod meth
   return options;
 }
 
-/// A network as EQ may have trained it: f itself, from its start, by small batches; η̂ on the mean of the losses.
+/// Trains and certifies a network as EQ presumably did: f itself, in mini-batches; η̂ is the rate on the mean loss.
 RadiusRow network_row(const Setting& setting, const Table2Choice& choice, const DigitPair& pair, Index width,
                       bool centred, std::uint64_t seed, const std::vector<Index>& few) {
   stop_if_asked(setting.progress);
@@ -151,14 +151,14 @@ RadiusRow network_row(const Setting& setting, const Table2Choice& choice, const 
       static_cast<Index>(std::ceil(choice.epochs * std::floor(samples / static_cast<double>(options.batch))));
   options.centred = centred;
   options.seed = seed;
-  options.precision = Precision::f32;  // a million channels in float64 would be 12 GB
+  options.precision = Precision::f32;  // a million channels in float64 take 12 GB
   options.look = false;
   options.memory = setting.memory;
   options.progress = setting.progress;
   TrainedNetwork trained =
       train(choice.network, {.x = pair.data.train.view(), .y = pair.targets.train.view()}, options, setting.engine);
   if (!trained.summary.finished()) fail(Code::numerical, "width {}: {}", width, trained.summary.message);
-  if (!centred) trained.start = Parameters<float>{};  // without its start a wide network takes half the memory
+  if (!centred) trained.start = Parameters<float>{};  // halves the memory of a wide network
   const Dataset& test = *pair.data.test;
   RadiusRow row = row_of(certify_network(trained, test.view(), test.labels,
                                          table2_certificate(setting, CertificateMethod::interval), setting.engine),
@@ -195,8 +195,7 @@ void add_row(Part& part, Json& json, const std::string& model, const std::string
   json.push_back(std::move(entry));
 }
 
-/// The machine that the network is in the limit: the support vector machine of its tangent kernel, by the certificate
-/// of EQ Theorem 4.2.
+/// Certifies the infinite-width limit of the network, the support vector machine with its NTK, by EQ Theorem 4.2.
 RadiusRow machine_row(const Setting& setting, const Table2Choice& choice, const DigitPair& pair,
                       const std::vector<Index>& few) {
   stop_if_asked(setting.progress);
@@ -224,7 +223,7 @@ const PublishedRadius* published_of(Index width) {
   return found == std::end(eq_table_2) ? nullptr : found;
 }
 
-/// Logarithms of the width and of the mean radius of each network.
+/// Logarithms of width and mean radius of each network.
 struct WidthLine {
   std::vector<double> log_width, log_radius;
 
@@ -268,7 +267,7 @@ Illustration by_width(const WidthLine& line, const WidthLine& centred) {
                             .y_label = "mean radius × 10³",
                             .x_scale = AxisScale::log,
                             .y_scale = AxisScale::log}),
-          .caption = "Mean over test images told right; a line of slope −½ is 1/√m."};
+          .caption = "Mean over correctly classified test images; slope −½ corresponds to 1/√m."};
 }
 
 Outcome run_table2(const Setting& setting) {
@@ -276,7 +275,7 @@ Outcome run_table2(const Setting& setting) {
   const DigitPair pair = digit_pair(setting, choice.samples, choice.tests);
   const std::vector<Index> few = some_points(choice.points, pair.data.test->count(), setting.seed);
   Outcome outcome;
-  Part part{.heading = "Certified radii × 10³, mean ± deviation over test images",
+  Part part{.heading = "Certified radii × 10³, mean ± standard deviation over test images",
             .table = {.columns = {"model", "width", "some images", "published (100)", "all images", "published (all)",
                                   "accuracy", "mean margin", "networks", "training s", "certifying s"}}};
   Json json = Json::array();
@@ -286,14 +285,13 @@ Outcome run_table2(const Setting& setting) {
   add_networks(setting, choice, pair, few, choice.centred_widths, true, part, json, centred);
   add_row(part, json, "svm", "∞", machine_row(setting, choice, pair, few), &eq_table_2_svm, 1);
   part.words = fmt::format(
-      "{} training images of MNIST 0 and 1, values in [0, 1]; {} test images, and {} of them at random; only those "
-      "told "
-      "right count. Networks: {}, hinge loss, {:g} passes by batches of {}, steps of {:g} on the mean of the losses, "
-      "regulariser {} with λ = {:g}, float32; ℓ∞ balls without a box, interval bound propagation in float64 with all "
-      "rounding bounded. Means and deviations are the means over networks. The machine: λ = {:g}, EQ Theorem 4.2. EQ "
-      "does "
-      "not say how its networks were trained; the certificate is proportional to their outputs (mean margin), and the "
-      "number and size of steps were chosen so that the radius at width 1,000 is near EQ's.",
+      "{} training images of MNIST 0 and 1, values in [0, 1]; {} test images, and {} of them at random; statistics are "
+      "over correctly classified images. Networks: {}, hinge loss, {:g} epochs with batches of {}, step size {:g} on "
+      "the "
+      "mean loss, regulariser {} with λ = {:g}, float32; ℓ∞ balls without a box, interval bound propagation in float64 "
+      "with rigorous rounding. Means and deviations are averaged over networks. The machine: λ = {:g}, EQ Theorem 4.2. "
+      "EQ does not describe the training of its networks; the certificate is proportional to their outputs (mean "
+      "margin), and number and size of steps were chosen so that the radius at width 1,000 is close to that of EQ.",
       pair.data.train.count(), pair.data.test->count(), few.size(), choice.network.to_text(), choice.epochs,
       choice.batch, choice.rate, to_string(choice.regulariser), choice.lambda, choice.machine_lambda);
   outcome.results["rows"] = std::move(json);
@@ -301,10 +299,10 @@ Outcome run_table2(const Setting& setting) {
   const auto centred_slope = fit_line(centred.log_width, centred.log_radius);
   tell_fit(outcome.results, slope);
   tell_fit(outcome.results["centred"], centred_slope);
-  const auto told = [](const std::optional<LineFit>& fit) { return fit ? slope_text(fit) : "unknown from one width"; };
-  outcome.sentence = fmt::format(
-      "Powers of the width by which certificates fall: of f {} (1/√m is -0.5), of f - f0 {} (0: they stay).",
-      told(slope), told(centred_slope));
+  const auto told = [](const std::optional<LineFit>& fit) { return fit ? slope_text(fit) : "unknown for one width"; };
+  outcome.sentence =
+      fmt::format("Exponents of the width in certified radii: of f {} (1/√m is -0.5), of f - f0 {} (0: constant).",
+                  told(slope), told(centred_slope));
   if (setting.figures) part.pictures.push_back(by_width(line, centred));
   outcome.parts.push_back(std::move(part));
   return outcome;
@@ -315,19 +313,19 @@ Outcome run_table2(const Setting& setting) {
 Experiment certificates_table2() {
   return {
       .name = "certificates-table2",
-      .summary = "Certified radii of networks by interval bound propagation, by width, beside the limit's",
+      .summary = "Certified radii of networks by interval bound propagation, by width, and of their limit",
       .work = "Chen et al. 2021, On the Equivalence between Neural Network and Support Vector Machine, Table 2",
-      .options = {{"network", "NET", "Network that is trained", "eq2", ""},
+      .options = {{"network", "NET", "Network to train", "eq2", ""},
                   {"widths", "M,…", "Channels of the hidden layer", "1000,10000", "1000,10000,100000,1000000"},
-                  {"centred-widths", "M,…", "Those of networks trained as f - f0", "1000,10000", "1000,10000,100000"},
-                  {"seeds", "N,…", "Networks of each width; the last for all that follow", "1", "5,5,2,1"},
+                  {"centred-widths", "M,…", "Widths of networks trained as f - f0", "1000,10000", "1000,10000,100000"},
+                  {"seeds", "N,…", "Networks per width; the last applies to all further widths", "1", "5,5,2,1"},
                   {"samples", "N", "Training images of 0 and 1", "12665", ""},
                   {"tests", "N", "Test images", "500", "2115"},
-                  {"points", "N", "Test images chosen at random among them", "100", ""},
-                  {"epochs", "E", "Passes through the training images", "1", ""},
-                  {"rate", "ETA", "Size of a step on the mean of the losses", "50", ""},
-                  {"batch", "N", "Images of a step", "64", ""},
-                  {"lambda", "L", "Weight of the regulariser beside the sum of losses", "0", ""},
+                  {"points", "N", "Random subset of the test images", "100", ""},
+                  {"epochs", "E", "Epochs", "1", ""},
+                  {"rate", "ETA", "Step size on the mean loss", "50", ""},
+                  {"batch", "N", "Batch size", "64", ""},
+                  {"lambda", "L", "Weight of the regulariser, relative to the sum of losses", "0", ""},
                   {"machine-lambda", "L", "λ of the support vector machine", "0.064", ""},
                   {"regulariser", "R", "none, output, weights, init or aux", "weights", ""}},
       .run = run_table2};

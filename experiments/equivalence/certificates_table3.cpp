@@ -15,7 +15,7 @@ namespace widelimit::experiment {
 
 namespace {
 
-/// The `paper` radii of EQ's SVM while stochastic subgradient descent trains it, beside those of the minimiser.
+/// The `paper` radii of the SVM of EQ during stochastic subgradient descent, compared with those of the minimiser.
 struct DescendedSvm {
   Part part;
   nlohmann::ordered_json results;
@@ -28,7 +28,7 @@ Trajectory descent_of(const Setting& setting, const MnistTask& task, double lamb
   DescendOptions options;
   options.loss.kind = LossKind::hinge;
   options.lambda = lambda;
-  options.rate = 1 / static_cast<double>(task.train.count());  // of the mean, on the sum
+  options.rate = 1 / static_cast<double>(task.train.count());  // rate 1 on the mean loss
   options.steps = steps.back();
   options.batch = std::min(descent_batch, task.train.count());
   options.seed = setting.seed;
@@ -50,9 +50,9 @@ FittedMachine machine_at(const Trajectory& trajectory, std::size_t moment, Index
   return machine;
 }
 
-/// EQ does not say how long its SVM was trained, and radii fall all the while. λ beside the sum of losses; steps of 1
-/// on the mean of 64 losses, EQ's for all of MNIST 0 and 1 (Figure A.1). `passes`, from few to many: when to look. Over
-/// the first `tests` test images.  O(samples·64) a step.
+/// Certifies the SVM after each of `passes` (increasing) epochs of descent, on the first `tests` test images. EQ does
+/// not state how long its SVM was trained, and the radii decrease during training. λ is relative to the sum of losses;
+/// the step size is 1 on the mean of 64 losses, as in EQ for all of MNIST 0 and 1 (Figure A.1). O(samples·64) per step.
 DescendedSvm descended_svm(const Setting& setting, const MnistTask& task, const std::string& network, double lambda,
                            std::span<const Index> passes, Index tests) {
   const Index a_pass = std::max<Index>(1, task.train.count() / descent_batch);
@@ -61,11 +61,12 @@ DescendedSvm descended_svm(const Setting& setting, const MnistTask& task, const 
   const Trajectory trajectory = descent_of(setting, task, lambda, steps);
 
   DescendedSvm result;
-  result.part.heading = "The support vector machine while it is trained";
+  result.part.heading = "The support vector machine during training";
   result.part.table.columns = {"passes", "steps", "accuracy", "objective", "paper"};
   result.part.words = fmt::format(
-      "λ = {:g}, steps of 1 on the mean of {} hinge losses. The line of the table above is the minimiser; EQ's machine "
-      "is trained by subgradient descent, for how long it does not say, and radii fall as long as it goes on.",
+      "λ = {:g}, step size 1 on the mean of {} hinge losses. The row of the table above is the minimiser; EQ trains "
+      "its "
+      "machine by subgradient descent, for an unstated time, and the radii decrease during training.",
       lambda, descent_batch);
   CertifyOptions options;
   options.method = CertificateMethod::paper;
@@ -92,7 +93,7 @@ using Json = nlohmann::ordered_json;
 /// The network of EQ §4.2.
 constexpr const char* certified_network = "eq2";
 
-/// One line of EQ Table 3.
+/// One row of EQ Table 3.
 struct Table3Line {
   Machine machine;
   double lambda;
@@ -108,7 +109,7 @@ std::vector<Table3Line> eq_table_3_radii() {
           {Machine::svm, 0.064, 0.9995, 0.008054}};
 }
 
-/// A method in all of space, or in the box of pixel values; the published theorem knows no box.
+/// A certification method, without a box or in the box of pixel values; the published theorem has no box.
 struct MethodColumn {
   const char* name;
   CertificateMethod method;
@@ -123,7 +124,7 @@ constexpr std::array<MethodColumn, 5> method_columns{{{"paper", CertificateMetho
 struct Table3Sizes {
   Index samples = 0;
   Index tests = 0;
-  Index convex = 0;  ///< of the tests, those that the slower method certifies
+  Index convex = 0;  ///< test images for the slower method `convex`
   Index attacks = 0;
 
   [[nodiscard]] Index tests_of(CertificateMethod method) const {
@@ -131,7 +132,7 @@ struct Table3Sizes {
   }
 };
 
-/// All machines of the table: the ridges by one path, the others each alone.
+/// Fits all machines of the table: ridge for all λ by one path, the others separately.
 std::vector<FittedMachine> table_machines(const Setting& setting, const MnistTask& task) {
   const std::vector<Table3Line> lines = eq_table_3_radii();
   std::vector<double> lambdas;
@@ -163,7 +164,7 @@ std::vector<FittedMachine> table_machines(const Setting& setting, const MnistTas
   return machines;
 }
 
-/// One line of the table: certificates by column, the last of which is attacked.
+/// One row of the table: certificates by column; the last column includes the attack.
 struct MachineRow {
   Table3Line published;
   double accuracy = 0;
@@ -220,7 +221,7 @@ void add_table3_row(Part& part, Json& json, const MachineRow& row) {
   json.push_back(std::move(entry));
 }
 
-/// Radii of the ridges by λ, the published ones among them.
+/// Plots radii of ridge against λ, including the published radii.
 Illustration radii_by_lambda(const std::vector<MachineRow>& rows) {
   std::vector<Series> lines{{.name = "published"}};
   for (const MethodColumn& column : method_columns) lines.push_back({.name = column.name});
@@ -242,10 +243,10 @@ Illustration radii_by_lambda(const std::vector<MachineRow>& rows) {
                                    .y_label = "radius",
                                    .x_scale = AxisScale::log,
                                    .y_scale = AxisScale::log}),
-          .caption = "Certificates from below, the attack from above."};
+          .caption = "Certificates are lower bounds, the attack is an upper bound."};
 }
 
-/// Shares of the digits of one ridge by radius.
+/// Plots the certified accuracy of one ridge machine against the radius.
 Illustration digits_by_radius(const MachineRow& row, Index attacks) {
   std::vector<RadiusSeries> series;
   for (std::size_t c = 0; c < row.columns.size(); ++c) {
@@ -274,7 +275,7 @@ std::string sentence_of(const MachineRow& row, const Table3Sizes& sizes) {
       "{:.3g}, convex {:.3g} with the box",
       sizes.samples, sizes.tests, row.published.lambda, row.published.radius, statistics(row.columns[0]).mean,
       statistics(row.columns[2]).mean, best.mean);
-  if (best.ratio) text += fmt::format(", {:.2f} of what the attack needs", *best.ratio);
+  if (best.ratio) text += fmt::format(", {:.2f} of the attack distance", *best.ratio);
   return text + ".";
 }
 
@@ -309,11 +310,12 @@ Outcome run_table3(const Setting& setting) {
   }
   if (setting.figures) part.pictures.push_back(radii_by_lambda(rows));
   part.words = fmt::format(
-      "Mean ℓ∞ radii over those of the first {} test images ({} for convex) that are told right; accuracy over all {}. "
-      "{} training images, values in [0, 1], tangent kernel of {}, no offset. Published: Table 3 of \"On the "
-      "Equivalence between Neural Network and Support Vector Machine\", all 12,665 training images; paper is its "
-      "theorem, without a box. Box: perturbed pixels stay in [0, 1]. The attack is that on the first {} images, and "
-      "the last column the mean over these of radius/attack.",
+      "Mean ℓ∞ radii over the correctly classified images among the first {} test images ({} for convex); accuracy "
+      "over "
+      "all {}. {} training images, values in [0, 1], NTK of {}, no bias. Published: Table 3 of \"On the Equivalence "
+      "between Neural Network and Support Vector Machine\", all 12,665 training images; paper is its theorem, without "
+      "a box. Box: perturbed pixels stay in [0, 1]. The attack is on the first {} images; the last column is the mean "
+      "of radius/attack over them.",
       sizes.tests, sizes.convex, task.test.count(), sizes.samples, certified_network, sizes.attacks);
   outcome.results = {{"train", sizes.samples},
                      {"tests", sizes.tests},
@@ -332,13 +334,13 @@ Outcome run_table3(const Setting& setting) {
 
 Experiment certificates_table3() {
   return {.name = "certificates-table3",
-          .summary = "Certified radii of kernel machines on MNIST 0 and 1, by λ and method, beside an attack",
+          .summary = "Certified radii of kernel machines on MNIST 0 and 1, by λ and method, compared with an attack",
           .work = "Chen et al. 2021, On the Equivalence between Neural Network and Support Vector Machine, Table 3",
           .options = {{"samples", "N", "Training images of 0 and 1", "2000", "12665"},
-                      {"tests", "N", "Test images that are certified", "30", "2115"},
-                      {"convex", "N", "Of these, images certified by convex", "30", "300"},
-                      {"attacks", "N", "Test images that are attacked", "20", "200"},
-                      {"passes", "P,…", "Passes of descent after which the SVM is certified", "1,10,100",
+                      {"tests", "N", "Test images to certify", "30", "2115"},
+                      {"convex", "N", "Test images to certify by convex", "30", "300"},
+                      {"attacks", "N", "Test images to attack", "20", "200"},
+                      {"passes", "P,…", "Epochs of descent after which the SVM is certified", "1,10,100",
                        "1,10,100,200,300"}},
           .run = run_table3};
 }

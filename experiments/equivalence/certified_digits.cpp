@@ -12,7 +12,7 @@ void append(std::vector<T>& all, const std::vector<T>& more) {
   all.insert(all.end(), more.begin(), more.end());
 }
 
-/// Samples that were not attacked count as not broken.
+/// Appends certificates without attack; their attack distance is infinite.
 void append_unattacked(Certificates& all, const Certificates& more) {
   append(all.correct, more.correct);
   append(all.margin, more.margin);

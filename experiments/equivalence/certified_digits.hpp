@@ -6,7 +6,7 @@
 
 namespace widelimit::experiment {
 
-/// Certificates of the first `tests` test digits, the first `attacks` of them attacked where options.attack is there.
+/// Certifies the first `tests` test digits; attacks the first `attacks` of them if options.attack is set.
 [[nodiscard]] Certificates certify_digits(const Model& model, const MnistTask& task, Index tests, Index attacks,
                                           const CertifyOptions& options, const Engine& engine);
 

@@ -11,10 +11,10 @@ namespace widelimit::experiment {
 
 namespace {
 
-/// A look at all images costs a wide network as much as hundreds of its steps of 64.
+/// Few records, since evaluating a wide network on all images costs as much as hundreds of steps of 64.
 constexpr Index stochastic_records = 11;
 
-/// One call of `equivalence` as a part of the outcome.
+/// Adds the result of one call of `equivalence` to the outcome.
 void add_comparison(const Setting& setting, Outcome& outcome, const std::string& key, const std::string& heading,
                     const Equivalence& result, const std::string& published) {
   Part part{.heading = heading, .table = equivalence_table(result), .words = {}, .pictures = {}};
@@ -45,10 +45,11 @@ void full_batch(const Setting& setting, Outcome& outcome) {
   const DigitPair pair = digit_pair(setting, setting.count("samples", 2), 0);
   for (const double rate : {0.1, 0.01}) {
     const EquivalenceOptions options = digit_options(setting, pair, rate);
-    add_comparison(setting, outcome, rate == 0.1 ? "rate_0.1" : "rate_0.01",
-                   fmt::format("Figure 1, {} images, rate {:g}", pair.data.train.count(), rate),
-                   compare_digits(setting, pair, setting.text("network"), options),
-                   "the SVM agrees better with wider networks, and very well at width 10,000 (curves, no numbers).");
+    add_comparison(
+        setting, outcome, rate == 0.1 ? "rate_0.1" : "rate_0.01",
+        fmt::format("Figure 1, {} images, rate {:g}", pair.data.train.count(), rate),
+        compare_digits(setting, pair, setting.text("network"), options),
+        "the SVM agrees better with wider networks, and very well at width 10,000 (curves without numbers).");
   }
 }
 
@@ -61,25 +62,25 @@ void stochastic(const Setting& setting, Outcome& outcome) {
       setting, outcome, "stochastic",
       fmt::format("Figure A.1, batches of {} of {} images, rate 1", options.train.batch, pair.data.train.count()),
       compare_digits(setting, pair, setting.text("network"), options),
-      "networks and SVM agree under stochastic descent on all 12,665 images (curves, no numbers).");
+      "networks and SVM agree under stochastic descent on all 12,665 images (curves without numbers).");
 }
 
 }  // namespace
 
 Experiment equivalence_figure() {
   return {.name = "equivalence",
-          .summary = "Networks and the SVM of their tangent kernel in training, on MNIST 0 and 1",
+          .summary = "Networks and the SVM of their NTK during training on MNIST 0 and 1",
           .work =
               "Chen et al. 2021, On the Equivalence between Neural Network and Support Vector Machine, Figures 1 "
               "and A.1",
-          .options = {{"network", "NET", "Network; the work has three layers", "fc:2(w_std=1.4142)", ""},
-                      {"samples", "N", "Training images of the full batch", "128", ""},
-                      {"sgd-samples", "N", "Training images of batches", "1000", "12665"},
-                      {"sgd-tests", "N", "Test images beside them", "200", "2115"},
+          .options = {{"network", "NET", "Network; the work uses three layers", "fc:2(w_std=1.4142)", ""},
+                      {"samples", "N", "Training images for full batches", "128", ""},
+                      {"sgd-samples", "N", "Training images for mini-batches", "1000", "12665"},
+                      {"sgd-tests", "N", "Test images for mini-batches", "200", "2115"},
                       {"widths", "M1,M2,…", "Widths of the networks", "64,256,512", "100,300,1000,3000,10000"},
-                      {"seeds", "N", "Networks of each width", "2", "1"},
-                      {"steps", "N", "Steps of training", "150", "1000"},
-                      {"lambda", "L", "λ beside the sum of losses", "1", ""}},
+                      {"seeds", "N", "Networks per width", "2", "1"},
+                      {"steps", "N", "Training steps", "150", "1000"},
+                      {"lambda", "L", "λ, relative to the sum of losses", "1", ""}},
           .run = [](const Setting& setting) {
             (void)Network::parse(setting.text("network"));
             Outcome outcome;

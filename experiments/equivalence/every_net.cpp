@@ -17,7 +17,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// The options, all understood before any work.
+/// Options, parsed and validated before any computation.
 struct PathChoice {
   Network network;
   Network smooth;
@@ -29,7 +29,7 @@ struct PathChoice {
   Index halvings = 0;
 };
 
-/// Beyond this the finest steps would take longer than anybody waits.
+/// Limits the run time of the finest steps.
 constexpr Index most_halvings = 12;
 
 PathChoice path_choice(const Setting& setting) {
@@ -42,7 +42,7 @@ PathChoice path_choice(const Setting& setting) {
                     .steps = setting.count("steps", 1),
                     .halvings = setting.count("halvings", 1)};
   if (choice.halvings > most_halvings) {
-    fail(Code::usage, "--halvings {}: at most {} are wanted", choice.halvings, most_halvings);
+    fail(Code::usage, "--halvings {}: expected at most {}", choice.halvings, most_halvings);
   }
   return choice;
 }
@@ -64,7 +64,7 @@ TrainOptions path_training(const Setting& setting, const PathChoice& choice, Los
   return options;
 }
 
-/// One loss at every rate.
+/// Differences for one loss at all rates.
 struct PathOrder {
   LossKind loss;
   std::vector<double> rates;
@@ -107,11 +107,11 @@ PathOrder follow(const Setting& setting, const PathChoice& choice, const Network
   return order;
 }
 
-/// Every loss with one network: a part of the outcome, its numbers under `name`, its slopes in the sentence.
+/// Runs all losses for one network; adds a part, the results under `name`, and the slopes to the sentence.
 void one_network(const Setting& setting, const PathChoice& choice, const Network& network, const std::string& name,
                  const TrainTest& data, Outcome& outcome) {
   Part part{
-      .heading = "Difference between network and kernel machine by the size of a step: " + network.to_text(),
+      .heading = "Difference between network and kernel machine by step size: " + network.to_text(),
       .table = {.columns = {"loss", "rate", "steps", "train", "test", "with |l'|", "f moved by", "sign changes"}}};
   Json paths = Json::array();
   Json slopes = Json::object();
@@ -124,14 +124,14 @@ void one_network(const Setting& setting, const PathChoice& choice, const Network
     found += fmt::format("{}{} {:.3f}", found.empty() ? "" : ", ", loss_name, order.slope());
     lines.push_back({.name = loss_name, .x = order.rates, .y = order.differences});
   }
-  part.words = fmt::format("The largest difference falls as these powers of the step: {}.", found);
+  part.words = fmt::format("Orders of convergence of the largest difference in the step size: {}.", found);
   if (setting.figures) {
     part.pictures.push_back({.figure = curves(lines, {.title = "Network and kernel machine",
-                                                      .x_label = "size of a step",
+                                                      .x_label = "step size",
                                                       .y_label = "largest difference",
                                                       .x_scale = AxisScale::log,
                                                       .y_scale = AxisScale::log}),
-                             .caption = "A line of slope 1 is a difference of first order in the step."});
+                             .caption = "Slope 1 corresponds to first order in the step size."});
   }
   outcome.results[name] = {{"network", network.to_text()}, {"paths", paths}, {"slopes", slopes}};
   outcome.sentence += fmt::format("{}{}: {}", outcome.sentence.empty() ? "" : "; ", network.to_text(), found);
@@ -152,14 +152,14 @@ Outcome run_every_net(const Setting& setting) {
   one_network(setting, choice, choice.network, "network", data, outcome);
   one_network(setting, choice, choice.smooth, "smooth", data, outcome);
   outcome.sentence =
-      "The difference falls as a power of the step, 1 for a theorem of the flow: " + outcome.sentence + ".";
+      "Order of the difference in the step size, 1 if the theorem of the flow holds: " + outcome.sentence + ".";
   outcome.parts.back().words += fmt::format(
       "\n\nmax |f_T − (Σ aᵢK + b)| on {} training and {} test images of MNIST 0 and 1, values in [0, 1]; width {}, "
-      "regulariser output, λ = {:g}, time {:g}. Theorem 4.1 states equality for the flow, steps of size 0, where no "
-      "slope l' of the loss changes its sign: the difference must fall in proportion to the step. Where signs change, "
-      "−aᵢl' stands for |l'|; the theorem to the letter is under \"with |l'|\". It also needs a derivative of f along "
-      "the path: where a relu of a training image is held at its kink, steps cross the kink to and fro and a "
-      "difference stays that no smaller step removes.",
+      "regulariser output, λ = {:g}, time {:g}. Theorem 4.1 states equality for the flow, i.e. step size 0, if no "
+      "derivative l' of the loss changes sign: the difference must be proportional to the step size. If signs change, "
+      "−aᵢl' replaces |l'|; the literal theorem is in column \"with |l'|\". The theorem also needs a derivative of f "
+      "along the path: if a relu of a training image stays at its kink, steps oscillate across the kink, and a "
+      "difference remains for any step size.",
       data.train.count(), data.test->count(), choice.width, choice.lambda,
       choice.rate * static_cast<double>(choice.steps));
   return outcome;
@@ -169,16 +169,16 @@ Outcome run_every_net(const Setting& setting) {
 
 Experiment every_net_is_a_kernel_machine() {
   return {.name = "every-net-is-a-kernel-machine",
-          .summary = "A trained network written as a kernel machine, and their difference by the size of a step",
+          .summary = "A trained network as a kernel machine, and their difference by step size",
           .work = "Chen et al. 2021, On the Equivalence between Neural Network and Support Vector Machine, Theorem 4.1",
-          .options = {{"network", "NET", "Network that is trained", "fc:2", ""},
-                      {"smooth", "NET", "A second one, without kinks", "dense erf dense erf dense", ""},
-                      {"samples", "N", "Training images, and test images, of 0 and 1", "32", "128"},
+          .options = {{"network", "NET", "Network to train", "fc:2", ""},
+                      {"smooth", "NET", "A second network, with smooth activations", "dense erf dense erf dense", ""},
+                      {"samples", "N", "Number of training images, and of test images, of 0 and 1", "32", "128"},
                       {"width", "M", "Channels of every hidden layer", "64", "256"},
                       {"lambda", "L", "Weight of the regulariser", "1", ""},
-                      {"rate", "ETA", "Largest size of a step", "0.004", "0.0002"},
-                      {"steps", "N", "Steps of that size", "25", "100"},
-                      {"halvings", "N", "How often the step is halved", "3", "4"}},
+                      {"rate", "ETA", "Largest step size", "0.004", "0.0002"},
+                      {"steps", "N", "Steps of the largest size", "25", "100"},
+                      {"halvings", "N", "Number of halvings of the step size", "3", "4"}},
           .run = run_every_net};
 }
 

@@ -20,7 +20,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// The options, all understood before any work.
+/// Options, parsed and validated before any computation.
 struct BoundsChoice {
   std::string network;
   std::vector<std::string> digits;
@@ -50,7 +50,7 @@ BoundsChoice bounds_choice(const Setting& setting) {
                       .width = setting.count("width", 1),
                       .rate = setting.positive("rate"),
                       .steps = setting.count("steps", 1)};
-  if (choice.delta >= 1) fail(Code::usage, "--delta {}: a number below 1 is wanted", setting.text("delta"));
+  if (choice.delta >= 1) fail(Code::usage, "--delta {}: expected a number below 1", setting.text("delta"));
   std::sort(choice.sizes.begin(), choice.sizes.end());
   std::sort(choice.net_sizes.begin(), choice.net_sizes.end());
   return choice;
@@ -89,7 +89,7 @@ void add_rows(Part& part, Outcome& outcome, const std::string& name, const std::
   outcome.parts.push_back(std::move(part));
 }
 
-/// Machines by n, true labels and random ones; the norm of the labels is the same for both machines.
+/// Bounds of machines by n, for true and random labels; yᵀH⁻¹y is computed only once for both machines.
 void machines_by_samples(const Setting& setting, const BoundsChoice& choice, const MnistTask& task, Outcome& outcome) {
   const BoundTask whole = digits_task(setting, task);
   const RademacherOptions options{.delta = choice.delta, .loss = {}, .clip = {}};
@@ -107,25 +107,25 @@ void machines_by_samples(const Setting& setting, const BoundsChoice& choice, con
   }
   const BoundRow& last = rows[choice.sizes.size() - 1];
   outcome.sentence = fmt::format(
-      "MNIST {} and {}, {} images, {} with true labels: test error {:.4f}, {} by EQ's form and {} for all norms at "
-      "once.",
+      "MNIST {} and {}, {} images, {} with true labels: test error {:.4f}, bounds {} (EQ) and {} (uniform in the "
+      "norm).",
       choice.digits[0], choice.digits[1], last.samples, last.name, last.test.value_or(0),
       bound_text(last.machine ? std::optional(last.machine->textbook.value()) : std::nullopt),
       bound_text(last.machine ? std::optional(last.machine->uniform->terms.value()) : std::nullopt));
   Part part{.heading = "Kernel machines, true and random labels"};
   part.words = fmt::format(
-      "MNIST {} and {}, values in [0, 1], tangent kernel of {}, no offset; svm with λ = {:g}, ridge with λ = {:g}; δ = "
-      "{:g}. Loss: the ramp min(1, max(0, 1 − yg)), at least the share of errors, range 1, Lipschitz constant 1. Test: "
-      "share of errors on {} test images; of random labels, on test images with random labels. EQ: the work's bound, B "
-      "taken as chosen before; all norms: the one that is true of the B that was fitted. NT-L: from labels and kernel "
-      "alone, of kernel regression; its a-priori form supposes K(x,x) = ½, \"to scale\" is the same for any kernel. EQ "
-      "calls its bound non-vacuous and gives no number in the text at hand; NT-L gives a figure without numbers.",
+      "MNIST {} and {}, values in [0, 1], NTK of {}, no bias; svm with λ = {:g}, ridge with λ = {:g}; δ = {:g}. Loss: "
+      "the ramp min(1, max(0, 1 − yg)), an upper bound of the 0-1 loss with range 1 and Lipschitz constant 1. Test: "
+      "error rate on {} test images, for random labels on test images with random labels. EQ: the bound of the work, "
+      "for a norm B fixed in advance; all norms: uniform in B, valid for the fitted norm. NT-L: bound of kernel "
+      "regression from labels and kernel alone; its a-priori form assumes K(x,x) = ½, \"to scale\" holds for any "
+      "kernel. EQ calls its bound non-vacuous without giving a number; NT-L has a figure without numbers.",
       choice.digits[0], choice.digits[1], choice.network, choice.svm_lambda, choice.ridge_lambda, choice.delta,
       task.test.count());
   add_rows(part, outcome, "machines", rows, setting.figures);
 }
 
-/// Ridge on flipped labels at every n.
+/// Bounds of ridge on flipped labels for every n.
 void flipped_by_samples(const Setting& setting, const BoundsChoice& choice, const MnistTask& task, Outcome& outcome) {
   const BoundTask whole = digits_task(setting, task);
   const RademacherOptions options{.delta = choice.delta, .loss = {}, .clip = {}};
@@ -144,15 +144,15 @@ void flipped_by_samples(const Setting& setting, const BoundsChoice& choice, cons
     }
     if (norm && size == choice.sizes.back()) {
       const double best = noisy_label_best_lambda(*norm, part.samples());
-      shapes = fmt::format(" At n = {} the shape is least for a ridge of {:.3g}: {:.3f} without noise.", part.samples(),
-                           best, noisy_label_shape({0}, *norm, part.samples(), best));
+      shapes = fmt::format(" At n = {} the scaling bound is minimal for a ridge of {:.3g}: {:.3f} without noise.",
+                           part.samples(), best, noisy_label_shape({0}, *norm, part.samples(), best));
     }
   }
   Part part{.heading = "Flipped labels"};
   part.words = fmt::format(
-      "Ridge with λ = {:g}, that is k(x,X)(H + {:g}·I)⁻¹ỹ. Test: share of errors beside clean labels. Clean labels: "
-      "((all norms) − p)/(1 − 2p), a guarantee that knows p and no clean label. Noise shape: NT-L Theorem 6 with 1 in "
-      "place of its O(·): a shape, not a guarantee.{}",
+      "Ridge with λ = {:g}, i.e. k(x,X)(H + {:g}·I)⁻¹ỹ. Test: error rate on clean labels. Clean labels: ((all norms) − "
+      "p)/(1 − 2p), a guarantee that uses p but no clean label. Noise shape: NT-L Theorem 6 with all constants of O(·) "
+      "set to 1, which is no guarantee.{}",
       choice.noisy_lambda, choice.noisy_lambda / 2, shapes);
   add_rows(part, outcome, "flipped", rows, setting.figures);
 }
@@ -211,9 +211,9 @@ void networks_by_samples(const Setting& setting, const BoundsChoice& choice, con
   }
   Part part{.heading = "Trained networks as kernel machines"};
   part.words = fmt::format(
-      "{} of width {}, hinge loss, {} steps of {:g}/n on the sum of losses, no regulariser. B² = aᵀKa and tr K of the "
-      "kernel of Theorem 4.1, whose offset b(x) = f₀(x) is fixed before the sample. This is the work's number and no "
-      "guarantee: the kernel is that of the path of training, which the sample has chosen.",
+      "{} of width {}, hinge loss, {} steps of size {:g}/n on the sum of losses, no regulariser. B² = aᵀKa and tr K of "
+      "the kernel of Theorem 4.1, whose offset b(x) = f₀(x) does not depend on the sample. This is the quantity of the "
+      "work, but no guarantee: the path kernel depends on the sample.",
       choice.network, choice.width, choice.steps, choice.rate);
   add_rows(part, outcome, "networks", rows, setting.figures);
 }
@@ -223,22 +223,22 @@ void networks_by_samples(const Setting& setting, const BoundsChoice& choice, con
 Experiment generalisation_bounds() {
   return {
       .name = "generalisation-bounds",
-      .summary = "Bounds on the share of errors beside the test error: machines, networks, random and flipped labels",
+      .summary = "Bounds of the error rate and the test error: machines, networks, random and flipped labels",
       .work =
           "Chen et al. 2021, On the Equivalence between Neural Network and Support Vector Machine, section 4.1; "
           "Zhang 2024, Neural Tangent Kernel (lecture), generalisation and Theorem 6",
-      .options = {{"network", "NET", "Network: the machines have its kernel, the networks are of it", "eq2", ""},
-                  {"digits", "A,B", "The two digits to tell", "0,1", ""},
+      .options = {{"network", "NET", "Network, whose NTK the machines use", "eq2", ""},
+                  {"digits", "A,B", "The two digits to classify", "0,1", ""},
                   {"sizes", "N1,N2,…", "Training images of the machines", "100,300,1000", "100,300,1000,3000,10000"},
                   {"svm-lambda", "L", "λ of the SVM", "1", ""},
                   {"ridge-lambda", "L", "λ of ridge", "1", ""},
-                  {"delta", "D", "Share of samples on which a bound may fail", "0.05", ""},
-                  {"flips", "P,...", "Shares of labels to flip", "0.1,0.2", "0.1,0.2,0.3"},
+                  {"delta", "D", "Probability that a bound fails", "0.05", ""},
+                  {"flips", "P,...", "Fractions of labels to flip", "0.1,0.2", "0.1,0.2,0.3"},
                   {"noisy-lambda", "L", "λ of ridge on flipped labels", "30", "100"},
                   {"net-sizes", "N1,N2,…", "Training images of the networks", "100,300", "100,300,1000"},
-                  {"width", "M", "Channels of their hidden layer", "128", "256"},
-                  {"rate", "ETA", "Step on the mean of the losses", "1", ""},
-                  {"steps", "N", "Steps of training", "100", "200"}},
+                  {"width", "M", "Width of the networks", "128", "256"},
+                  {"rate", "ETA", "Step size on the mean loss", "1", ""},
+                  {"steps", "N", "Training steps", "100", "200"}},
       .run = [](const Setting& setting) {
         const BoundsChoice choice = bounds_choice(setting);
         const Index most = std::max(choice.sizes.back(), choice.net_sizes.back());

@@ -18,14 +18,14 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// One line of EQ Table 3, or a machine of Table 1 without a figure there.
+/// One row of EQ Table 3, or a machine of Table 1 without a published accuracy.
 struct PublishedFit {
   Machine machine;
-  std::optional<double> lambda;    ///< as published; none: --lambda
+  std::optional<double> lambda;    ///< as published; std::nullopt: --lambda
   std::optional<double> accuracy;  ///< as published
 };
 
-/// Test accuracies on MNIST 0 and 1 in EQ Table 3: kernel regression is its KRR of λ = 0.
+/// Returns the test accuracies on MNIST 0 and 1 of EQ Table 3; kernel regression is its KRR with λ = 0.
 std::vector<PublishedFit> eq_table_3() {
   return {{Machine::regression, 0.0, 0.9995}, {Machine::ridge, 0.001, 0.9995},  {Machine::ridge, 0.01, 0.9995},
           {Machine::ridge, 0.1, 0.9995},      {Machine::ridge, 1.0, 0.9995},    {Machine::ridge, 10.0, 0.9991},
@@ -34,10 +34,10 @@ std::vector<PublishedFit> eq_table_3() {
           {Machine::logistic, {}, {}}};
 }
 
-/// Samples that choose λ for ten classes: leave-one-out of ten thousand would take longer than the fits.
+/// Samples used to select λ for ten classes; leave-one-out on ten thousand would take longer than the fits.
 constexpr Index choosing_samples = 2000;
 
-/// The options, all understood before any work.
+/// Options, parsed and validated before any computation.
 struct MachinesChoice {
   std::string network;
   Index samples = 0;
@@ -62,12 +62,12 @@ struct Judged {
 MachineOptions machine_options(const Setting& setting, const MnistTask& task, Machine machine, double lambda) {
   MachineOptions options{.machine = machine};
   options.check_definite = !task.semidefinite;
-  if (lambda > 0) options.lambda = lambda;  // else that of a machine without one
+  if (lambda > 0) options.lambda = lambda;  // else the default, unused by a machine without λ
   options.progress = setting.progress;
   return options;
 }
 
-/// Support vector regression fits ±1 and predicts by the sign, like the other machines for two classes.
+/// Fits and scores a machine. Support vector regression is fitted to ±1 and predicts by the sign.
 Judged judge(const Setting& setting, const MnistTask& task, const MachineOptions& options) {
   stop_if_asked(setting.progress);
   const GramMatrix k(view_of(task.k), setting.engine);
@@ -134,12 +134,11 @@ void two_digits(const Setting& setting, const MachinesChoice& choice, Outcome& o
     if (line.machine != Machine::ridge) margins.emplace_back(name, judged.score.margins);
   }
   part.words = fmt::format(
-      "{} training and {} test images, values in [0, 1], tangent kernel of {}, no offset. Published: Table 3 of \"On "
-      "the "
-      "Equivalence between Neural Network and Support Vector Machine\", trained on all 12,665 images, with its λ; "
-      "machines that it has no figure for take λ = {:g}, the one of its SVM unless another was asked for. SVR learns "
-      "±1 with ε = {:g}. Gap: relative duality gap; residual: of the linear equations. Seconds are those of the fit; "
-      "both kernels took {:.3g}.",
+      "{} training and {} test images, values in [0, 1], NTK of {}, no bias. Published: Table 3 of \"On the "
+      "Equivalence "
+      "between Neural Network and Support Vector Machine\", trained on all 12,665 images, with its λ; machines without "
+      "a published accuracy use λ = {:g} (default: that of its SVM). SVR is fitted to ±1 with ε = {:g}. Gap: relative "
+      "duality gap; residual: of the linear system. Seconds are those of the fit; both kernels took {:.3g} s.",
       task.train.count(), task.test.count(), choice.network, choice.lambda, MachineOptions{}.epsilon, task.seconds);
   if (setting.figures) part.pictures.push_back(margin_histogram(margins));
   outcome.results["two_digits"] = {
@@ -151,7 +150,7 @@ void two_digits(const Setting& setting, const MachinesChoice& choice, Outcome& o
   outcome.parts.push_back(std::move(part));
 }
 
-/// λ with the least error on training samples left out, among 1e-4 … 10.
+/// Returns the λ among 1e-4 … 10 with the smallest held-out error on training samples.
 TunePoint choose_lambda(const MnistTask& task, const MachineOptions& options, std::uint64_t seed) {
   const Index few = std::min(choosing_samples, task.train.count());
   const AnyView corner = std::visit([&](const auto& k) { return AnyView(k.view().block(0, 0, few, few)); }, task.k);
@@ -176,15 +175,13 @@ void ten_digits(const Setting& setting, const MachinesChoice& choice, Outcome& o
         fmt::format(" Ten digits, {} images: {} {}.", task.train.count(), name, percent(judged.score.accuracy()));
     if (setting.figures) {
       part.pictures.push_back(
-          confusion_map(judged.score.confusion, task.train.class_names, name + ": who is taken for whom"));
+          confusion_map(judged.score.confusion, task.train.class_names, name + ": confusion matrix"));
     }
   }
   part.words = fmt::format(
-      "{} training and {} test images. λ has the least error among 1e-4, 1e-3, … 10 on the first {} training images, "
-      "for "
-      "ridge by exact leave-one-out, for the SVM (one against one) by 5 folds. There is no published figure for ten "
-      "digits. Both "
-      "kernels took {:.3g} s.",
+      "{} training and {} test images. λ minimises the error among 1e-4, 1e-3, … 10 on the first {} training images, "
+      "for ridge by exact leave-one-out, for the SVM (one-vs-one) by 5-fold cross-validation. There is no published "
+      "accuracy for ten digits. Both kernels took {:.3g} s.",
       task.train.count(), task.test.count(), std::min(choosing_samples, task.train.count()), task.seconds);
   outcome.results["ten_digits"] = {
       {"train", task.train.count()}, {"test", task.test.count()}, {"kernel_seconds", task.seconds}, {"fits", json}};
@@ -199,10 +196,10 @@ Experiment mnist_machines() {
       .name = "mnist-machines",
       .summary = "Test accuracy of every kernel machine on MNIST: 0 and 1, and all ten digits",
       .work = "Chen et al. 2021, On the Equivalence between Neural Network and Support Vector Machine, Tables 2 and 3",
-      .options = {{"network", "NET", "Network whose tangent kernel the machines have", "eq2", ""},
+      .options = {{"network", "NET", "Network whose NTK the machines use", "eq2", ""},
                   {"samples", "N", "Training images of 0 and 1", "2000", "12665"},
                   {"ten-samples", "N", "Training images of all ten digits", "2000", "10000"},
-                  {"lambda", "L", "λ of the machines that the work has no figure for", "0.064", ""}},
+                  {"lambda", "L", "λ of the machines without a published accuracy", "0.064", ""}},
       .run = [](const Setting& setting) {
         const MachinesChoice choice = choice_of(setting);
         Outcome outcome;

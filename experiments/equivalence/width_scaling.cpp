@@ -15,8 +15,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Largest rate on the mean of losses, and steps as asked for: outputs come near the margin and stay in the regime
-/// where a network is nearly linear.
+/// Largest rate on the mean loss; outputs come close to the margin while the network stays nearly linear.
 constexpr double mean_rate = 0.1;
 
 void add_slope(Part& part, Json& json, const std::string& name, const Equivalence& result,
@@ -54,9 +53,9 @@ void by_regulariser(const Setting& setting, const DigitPair& pair, Outcome& outc
     }
   }
   part.words =
-      "The machine has the kernel of infinite width. Under `output` the last layer's part of the network's kernel "
-      "grows "
-      "with the width; under `weights` λ vanishes with it: neither has this machine for a limit.";
+      "The machine has the infinite-width kernel. Under `output` the contribution of the last layer to the kernel of "
+      "the "
+      "network grows with the width; under `weights` λ vanishes with it: this machine is the limit of neither.";
   outcome.results["regularisers"] = std::move(json);
   outcome.parts.push_back(std::move(part));
 }
@@ -77,16 +76,16 @@ void by_loss(const Setting& setting, const DigitPair& pair, Outcome& outcome) {
   outcome.parts.push_back(std::move(part));
 }
 
-/// Trained as long as λT says, near the end of training whatever λ is, by steps small against 1/λ too.
+/// Training time λT, close to convergence for every λ, and the largest step size relative to 1/λ.
 constexpr double trained_time = 4;
 constexpr double largest_share = 0.05;
 
-/// Differences at the end of all networks trained with each λ, as logarithms.
+/// Logarithms of λ and of the final difference of each network.
 struct LambdaPoints {
   std::vector<double> lambda, difference;
 };
 
-/// As asked for, rising, each once.
+/// Returns the sorted, unique values of the option.
 std::vector<double> asked_lambdas(const Setting& setting) {
   std::vector<double> lambdas = setting.numbers("lambdas", 1e-6, 1e6);
   std::sort(lambdas.begin(), lambdas.end());
@@ -115,9 +114,9 @@ void add_local_slopes(Part& part, Json& json, const LambdaPoints& points) {
   }
 }
 
-/// Theorem 3.5 compares with the network's own kernel before training, and bounds by 1/λ.
+/// Measures the difference by λ. Theorem 3.5 uses the empirical NTK at initialisation, and its bound is O(1/λ).
 void by_lambda(const Setting& setting, const DigitPair& pair, const std::vector<double>& lambdas, Outcome& outcome) {
-  Part part{.heading = "By λ, the network's own kernel", .table = {}, .words = {}, .pictures = {}};
+  Part part{.heading = "By λ, with the empirical NTK at initialisation", .table = {}, .words = {}, .pictures = {}};
   part.table.columns = {"lambda", "difference at the end", "times lambda", "slope from the λ above"};
   Json json = Json::array();
   LambdaPoints points;
@@ -141,10 +140,11 @@ void by_lambda(const Setting& setting, const DigitPair& pair, const std::vector<
   const auto fit = fit_line(points.lambda, points.difference);
   const auto straight = lack_of_fit(points.lambda, points.difference);
   part.words = fmt::format(
-      "Width {}, trained until λT = {:g}. Slope of log difference against log λ, every network a point: {}{}. Stated: "
-      "a bound that falls as 1/λ (Theorem 3.5), which holds as far as the third column does not grow with λ.",
+      "Width {}, trained until λT = {:g}. Slope of log difference against log λ over all networks: {}{}. Stated: a "
+      "bound "
+      "O(1/λ) (Theorem 3.5), which holds if the third column does not grow with λ.",
       setting.counts("widths", 1).front(), trained_time, slope_text(fit),
-      straight && *straight < 0.05 ? "; the points do not lie on one line" : "");
+      straight && *straight < 0.05 ? "; a test rejects linearity" : "");
   outcome.results["lambdas"] = std::move(json);
   outcome.results["lambda_slope"] = Json::object();
   tell_fit(outcome.results["lambda_slope"], fit);
@@ -155,17 +155,17 @@ void by_lambda(const Setting& setting, const DigitPair& pair, const std::vector<
 
 Experiment width_scaling() {
   return {.name = "width-scaling",
-          .summary = "How the difference of network and machine falls with the width, by regulariser, loss and λ",
+          .summary = "Decay of the difference of network and machine with the width, by regulariser, loss and λ",
           .work =
               "Chen et al. 2021, On the Equivalence between Neural Network and Support Vector Machine, Theorem 3.5 "
               "and Table 1",
-          .options = {{"network", "NET", "Network; the work has three layers", "fc:2(w_std=1.4142)", ""},
+          .options = {{"network", "NET", "Network; the work uses three layers", "fc:2(w_std=1.4142)", ""},
                       {"samples", "N", "Training images of 0 and 1", "32", "128"},
                       {"tests", "N", "Test images", "16", "64"},
                       {"widths", "M1,M2,…", "Widths of the networks", "64,256,512", "128,512,2048"},
-                      {"seeds", "N", "Networks of each width", "4", "8"},
-                      {"steps", "N", "Steps of training", "100", "300"},
-                      {"lambda", "L", "λ beside the sum of losses", "4", ""},
+                      {"seeds", "N", "Networks per width", "4", "8"},
+                      {"steps", "N", "Training steps", "100", "300"},
+                      {"lambda", "L", "λ, relative to the sum of losses", "4", ""},
                       {"lambdas", "L1,L2,…", "λ of Theorem 3.5, at the narrowest width", "1,3,10,30,100,300",
                        "0.3,1,3,10,30,100,300,1000"}},
           .run = [](const Setting& setting) {
