@@ -2,6 +2,7 @@
 
 #include "bench/measure.hpp"
 #include "bench/peer.hpp"
+#include "bench/weight_files.hpp"
 #include "widelimit/engine/layers.hpp"
 #include "widelimit/engine/select.hpp"
 #include "widelimit/finite/tangent/empirical_ntk.hpp"
@@ -11,7 +12,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <vector>
 
 namespace widelimit::bench {
@@ -107,18 +107,6 @@ double product_seconds(const std::shared_ptr<LayerPasses<float>>& layers, const 
     }));
   }
   return median(seconds);
-}
-
-template <std::floating_point T>
-std::vector<std::string> write_weights(const Scratch& scratch, const Parameters<T>& parameters) {
-  std::vector<std::string> files;
-  for (std::size_t l = 0; l < parameters.slots.size(); ++l) {
-    files.push_back((scratch / fmt::format("w{}", l)).string());
-    const Values<T>& w = parameters.slots[l].w;
-    std::ofstream file(files.back(), std::ios::binary);
-    file.write(reinterpret_cast<const char*>(w.data()), static_cast<std::streamsize>(w.size() * sizeof(T)));
-  }
-  return files;
 }
 
 /// ‖a − b‖/‖b‖.

@@ -4,31 +4,18 @@
 #include "widelimit/finite/tangent/empirical_ntk.hpp"
 #include "bench/measure.hpp"
 #include "bench/program.hpp"
+#include "bench/weight_files.hpp"
 #include "widelimit/base/parallel.hpp"
 
 #include <fmt/core.h>
 
 #include <cmath>
-#include <fstream>
 #include <type_traits>
 
 namespace widelimit::bench {
 namespace {
 
 constexpr Index hidden_layers = 3;
-
-/// Writes the weights to files for the peer.
-template <typename T>
-std::vector<std::string> write_weights(const Scratch& scratch, const Parameters<T>& parameters) {
-  std::vector<std::string> files;
-  for (std::size_t l = 0; l < parameters.slots.size(); ++l) {
-    files.push_back((scratch / fmt::format("w{}", l)).string());
-    const Values<T>& w = parameters.slots[l].w;
-    std::ofstream file(files.back(), std::ios::binary);
-    file.write(reinterpret_cast<const char*>(w.data()), static_cast<std::streamsize>(w.size() * sizeof(T)));
-  }
-  return files;
-}
 
 /// Compares, then times; returns false if the results differ.
 template <typename T>

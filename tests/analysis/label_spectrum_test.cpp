@@ -1,5 +1,6 @@
 #include "widelimit/analysis/spectrum/label_spectrum.hpp"
 
+#include "tests/base/thrown.hpp"
 #include "widelimit/analysis/bounds/label_bound.hpp"
 #include "widelimit/analysis/dynamics/descend.hpp"
 #include "widelimit/analysis/dynamics/flow.hpp"
@@ -14,7 +15,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <functional>
 #include <limits>
 
 namespace widelimit::label_spectrum_tests {
@@ -59,15 +59,6 @@ double squared_error(const double* u, const Matrix<double>& y) {
   double sum = 0;
   for (Index i = 0; i < y.rows() * y.cols(); ++i) sum += (u[i] - y.data()[i]) * (u[i] - y.data()[i]);
   return sum;
-}
-
-Error error_of(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error;
-  }
-  return {Code{}, ""};
 }
 
 TEST(KernelSpectrum, DecomposesTheMatrix) {
@@ -126,21 +117,21 @@ TEST(KernelSpectrum, EffectiveDimensionOfADiagonal) {
   EXPECT_EQ(spectrum.rank(), 2);
   EXPECT_FALSE(spectrum.condition());
   EXPECT_NEAR(spectrum.effective_dimension(1), 3.0 / 4 + 1.0 / 2, 1e-15);
-  EXPECT_EQ(error_of([&] { (void)spectrum.effective_dimension(0); }).code(), Code::usage);
+  EXPECT_EQ(thrown_code([&] { (void)spectrum.effective_dimension(0); }), Code::usage);
 }
 
 TEST(KernelSpectrum, RefusesWhatIsNoKernel) {
   Matrix<double> bad = diagonal({1, 2});
   bad(0, 1) = bad(1, 0) = std::nan("");
-  EXPECT_EQ(error_of([&] { (void)KernelSpectrum(GramMatrix(bad)); }).code(), Code::input);
+  EXPECT_EQ(thrown_code([&] { (void)KernelSpectrum(GramMatrix(bad)); }), Code::input);
   const Matrix<double> indefinite = diagonal({1, -0.5});
-  const Error error = error_of([&] { (void)KernelSpectrum(GramMatrix(indefinite)); });
+  const Error error = thrown_error([&] { (void)KernelSpectrum(GramMatrix(indefinite)); });
   EXPECT_EQ(error.code(), Code::numerical);
   EXPECT_NE(std::string(error.what()).find("diagonal"), std::string::npos) << error.what();
   const KernelSpectrum spectrum{GramMatrix(diagonal({1, 2}))};
-  EXPECT_EQ(error_of([&] { (void)LabelSpectrum(spectrum, column({1, std::nan("")}).view()); }).code(), Code::input);
-  EXPECT_EQ(error_of([&] { (void)LabelSpectrum(spectrum, column({1, 1, 1}).view()); }).code(), Code::input);
-  EXPECT_EQ(error_of([&] { (void)LabelSpectrum(spectrum, column({0, 0}).view()); }).code(), Code::input);
+  EXPECT_EQ(thrown_code([&] { (void)LabelSpectrum(spectrum, column({1, std::nan("")}).view()); }), Code::input);
+  EXPECT_EQ(thrown_code([&] { (void)LabelSpectrum(spectrum, column({1, 1, 1}).view()); }), Code::input);
+  EXPECT_EQ(thrown_code([&] { (void)LabelSpectrum(spectrum, column({0, 0}).view()); }), Code::input);
 }
 
 /// The flow of machines uses the squared loss without ½, so its time is half of that here, and so is its rate.
@@ -195,10 +186,10 @@ TEST(LabelSpectrum, TimesInClosedForm) {
   EXPECT_EQ(fast.steps_to(1e-30, 0.5), 1);
   EXPECT_EQ(fast.loss_after(0, 0.5), 1);
   EXPECT_EQ(fast.loss_after(7, 1), 1);
-  EXPECT_EQ(error_of([&] { (void)fast.loss_after(1, 1.01); }).code(), Code::usage);
-  EXPECT_EQ(error_of([&] { (void)fast.loss(-1); }).code(), Code::usage);
-  EXPECT_EQ(error_of([&] { (void)fast.time_to(0); }).code(), Code::usage);
-  EXPECT_EQ(error_of([&] { (void)fast.steps_to(0.1, 1); }).code(), Code::numerical);
+  EXPECT_EQ(thrown_code([&] { (void)fast.loss_after(1, 1.01); }), Code::usage);
+  EXPECT_EQ(thrown_code([&] { (void)fast.loss(-1); }), Code::usage);
+  EXPECT_EQ(thrown_code([&] { (void)fast.time_to(0); }), Code::usage);
+  EXPECT_EQ(thrown_code([&] { (void)fast.steps_to(0.1, 1); }), Code::numerical);
   // Between both, the time solves the equation.
   const LabelSpectrum both(spectrum, column({1, 3}).view());
   EXPECT_NEAR(both.loss(both.time_to(0.3)) / both.total(), 0.3, 1e-14);
@@ -217,7 +208,7 @@ TEST(LabelSpectrum, TellsTheFloorOfASingularKernel) {
   EXPECT_FALSE(labels.norm());
   EXPECT_TRUE(labels.reaches(0.7));
   EXPECT_FALSE(labels.reaches(0.6));
-  const Error error = error_of([&] { (void)labels.time_to(0.5); });
+  const Error error = thrown_error([&] { (void)labels.time_to(0.5); });
   EXPECT_EQ(error.code(), Code::numerical);
   EXPECT_NE(std::string(error.what()).find("0.667"), std::string::npos) << error.what();
   // Only the third direction changes: 2 + e^{−4t} = 0.7·3.
@@ -232,7 +223,7 @@ TEST(LabelChoice, ReadsAndWrites) {
     EXPECT_EQ(to_string(parse_label_choice(text)), text);
   }
   for (const char* text : {"", "rand", "random:", "random:2", "random:-0.1", "random:0.3x", "random:nan", "worst:1"}) {
-    EXPECT_EQ(error_of([&] { (void)parse_label_choice(text); }).code(), Code::usage) << text;
+    EXPECT_EQ(thrown_code([&] { (void)parse_label_choice(text); }), Code::usage) << text;
   }
 }
 
@@ -283,10 +274,10 @@ TEST(LabelChoice, RandomLabelsReplaceAShare) {
   const std::vector<Index> two{0, 1};
   const GivenLabels given{.classes_of = two, .classes = 2};
   EXPECT_EQ(label_targets({}, given, spectrum, 1)(0, 0), -1);
-  EXPECT_EQ(error_of([&] { (void)label_targets({}, {.classes_of = labels, .classes = 3}, spectrum, 0); }).code(),
+  EXPECT_EQ(thrown_code([&] { (void)label_targets({}, {.classes_of = labels, .classes = 3}, spectrum, 0); }),
             Code::input);
   const std::vector<Index> one_class{0, 0};
-  EXPECT_EQ(error_of([&] { (void)label_targets({}, {.classes_of = one_class, .classes = 1}, spectrum, 0); }).code(),
+  EXPECT_EQ(thrown_code([&] { (void)label_targets({}, {.classes_of = one_class, .classes = 1}, spectrum, 0); }),
             Code::input);
   // Regression targets are permuted.
   const KernelSpectrum wide{GramMatrix(diagonal(std::vector<double>(usize(200), 1.0)))};
@@ -361,12 +352,12 @@ TEST(ModeDynamics, RefuseARateThatDiverges) {
   const auto engine = make_engine("cpu");
   const SampleView view(x.view(), {1, 1, 4});
   const KernelSpectrum spectrum{GramMatrix(diagonal({1, 2, 3}))};
-  EXPECT_EQ(error_of([&] {
+  EXPECT_EQ(thrown_error([&] {
               (void)mode_dynamics(Network::parse("dense"), view, y.view(), spectrum, {.rate = 1, .memory = {}},
                                   *engine);
             }).code(),
             Code::usage);
-  EXPECT_EQ(error_of([&] { ModeOptions{.steps = 0, .rate = {}, .memory = {}}.validate(); }).code(), Code::usage);
+  EXPECT_EQ(thrown_code([&] { ModeOptions{.steps = 0, .rate = {}, .memory = {}}.validate(); }), Code::usage);
 }
 
 }  // namespace

@@ -1,12 +1,12 @@
 #include "widelimit/analysis/spectrum.hpp"
 
+#include "tests/base/thrown.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/machine/machine.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <functional>
 #include <limits>
 #include <numbers>
 
@@ -29,15 +29,6 @@ double second_difference(Index i, Index j) { return i == j ? 2.0 : (std::abs(i -
 
 double second_difference_eigenvalue(Index k, Index n) {
   return 2 - 2 * std::cos(static_cast<double>(k) * std::numbers::pi / static_cast<double>(n + 1));
-}
-
-Code code_of(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.code();
-  }
-  return Code{};
 }
 
 TEST(Eigenvalues, OfTheSecondDifference) {
@@ -67,10 +58,10 @@ TEST(Eigenvalues, ScaleWithTheMatrix) {
 }
 
 TEST(Eigenvalues, RefuseWhatHasNone) {
-  EXPECT_EQ(code_of([] { (void)eigenvalues(Matrix<double>(2, 3)); }), Code::usage);
+  EXPECT_EQ(thrown_code([] { (void)eigenvalues(Matrix<double>(2, 3)); }), Code::usage);
   for (const double bad : {std::nan(""), HUGE_VAL}) {
     EXPECT_EQ(
-        code_of([&] { (void)eigenvalues(filled<double>(2, [&](Index i, Index) { return i == 1 ? bad : 1.0; })); }),
+        thrown_code([&] { (void)eigenvalues(filled<double>(2, [&](Index i, Index) { return i == 1 ? bad : 1.0; })); }),
         Code::input);
   }
 }
@@ -122,8 +113,8 @@ TEST(Alignment, OfSeveralClasses) {
   const auto identity = [](Index i, Index j) { return i == j ? 1e200 : 0.0; };
   EXPECT_NEAR(alignment(filled<double>(6, identity), targets), 6 / (std::sqrt(6.0) * std::sqrt(12.0)), 1e-14);
   EXPECT_EQ(alignment(Matrix<double>(6, 6), targets), 0.0);
-  EXPECT_EQ(code_of([&] { (void)alignment(Matrix<double>(5, 5), targets); }), Code::usage);
-  EXPECT_EQ(code_of([&] { (void)class_targets(three, 2); }), Code::usage);
+  EXPECT_EQ(thrown_code([&] { (void)alignment(Matrix<double>(5, 5), targets); }), Code::usage);
+  EXPECT_EQ(thrown_code([&] { (void)class_targets(three, 2); }), Code::usage);
 }
 
 TEST(NeighbourAccuracy, OfPointsOnALine) {

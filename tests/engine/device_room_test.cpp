@@ -1,3 +1,4 @@
+#include "tests/base/thrown.hpp"
 #include "tests/engine/engines.hpp"
 #include "tests/kernel/normal_rows.hpp"
 #include "widelimit/base/clock.hpp"
@@ -56,17 +57,6 @@ class AtPairs final : public Progress {
   std::function<bool()> act_;
   bool done_ = false;
 };
-
-template <typename Work>
-Error error_of(const Work& work) {
-  try {
-    work();
-  } catch (const Error& error) {
-    return error;
-  }
-  ADD_FAILURE() << "no error";
-  return {Code::usage, ""};
-}
 
 void expect_equal(const AnyMatrix& a, const AnyMatrix& b) {
   std::visit(
@@ -162,7 +152,7 @@ TEST_P(DeviceRoomTest, NothingIsLostWhereRoomEnds) {
   });
   GramFileOptions options;
   options.progress = &progress;
-  const Error error = error_of([&] { (void)write_gram(path, {&network, 1}, {&block, 1}, options, *engine_); });
+  const Error error = thrown_error([&] { (void)write_gram(path, {&network, 1}, {&block, 1}, options, *engine_); });
   (void)device().set_ceiling(no_ceiling);
   EXPECT_EQ(error.code(), Code::resource);
   const std::string said = error.what();
@@ -187,7 +177,7 @@ TEST_P(DeviceRoomTest, InterruptedFilesAreResumed) {
   AtPairs progress(2'000, [] { return false; });
   GramFileOptions options;
   options.progress = &progress;
-  const Error error = error_of([&] { (void)write_gram(path, {&network, 1}, {&block, 1}, options, *engine_); });
+  const Error error = thrown_error([&] { (void)write_gram(path, {&network, 1}, {&block, 1}, options, *engine_); });
   EXPECT_EQ(error.code(), Code::interrupted);
   options.progress = nullptr;
   options.existing = Existing::resume;
@@ -202,7 +192,7 @@ TEST_P(DeviceRoomTest, ProgressStopsBetweenTiles) {
   for (const std::size_t room : {std::size_t{1} << 40, 4 * megabyte}) {
     const DeviceMemoryLimit limit(*engine_, room);
     AtPairs progress(1, [] { return false; });
-    EXPECT_EQ(error_of([&] { (void)gram(network, x, {.progress = &progress}, *engine_); }).code(), Code::interrupted);
+    EXPECT_EQ(thrown_code([&] { (void)gram(network, x, {.progress = &progress}, *engine_); }), Code::interrupted);
   }
   // The device is still usable.
   EXPECT_TRUE(gram(network, x, {}, *engine_).symmetric);
@@ -216,7 +206,7 @@ TEST_P(DeviceRoomTest, SaysWhatTheLeastTakes) {
   const KernelRequest request{.kernel = network, .memory = 5 * megabyte};
   EXPECT_EQ(compute_kernel(request, x, std::nullopt, *engine_).matrices.size(), 1U);
   const DeviceMemoryLimit limit(*engine_, megabyte);
-  const Error error = error_of([&] { (void)compute_kernel(request, x, std::nullopt, *engine_); });
+  const Error error = thrown_error([&] { (void)compute_kernel(request, x, std::nullopt, *engine_); });
   EXPECT_EQ(error.code(), Code::resource);
   const std::string said = error.what();
   EXPECT_NE(said.find("needs at least"), std::string::npos) << said;
@@ -228,7 +218,7 @@ TEST_P(DeviceRoomTest, BadSamplesAndSmallSets) {
   Matrix<double> train = normal_rows(7, 5, 1);
   train(3, 2) = std::numeric_limits<double>::quiet_NaN();
   const SampleView x(train.view(), {1, 1, 5});
-  const Error error = error_of([&] { (void)gram(network, x, {}, *engine_); });
+  const Error error = thrown_error([&] { (void)gram(network, x, {}, *engine_); });
   EXPECT_EQ(error.code(), Code::input);
   EXPECT_NE(std::string(error.what()).find('3'), std::string::npos);
   const auto cpu = make_engine("cpu");
@@ -252,7 +242,7 @@ TEST_P(DeviceRoomTest, FactorsNeedTheMemoryOfTheDevice) {
   const Matrix<double> targets = normal_rows(300, 1, 2);
   const GramMatrix k = gram_matrix(Network::parse("fc:2"), SampleView(train.view(), {1, 1, 5}), {}, *engine_);
   const DeviceMemoryLimit limit(*engine_, 600 * 1000);
-  const Error error = error_of([&] { (void)fit_ridge(k, targets.view(), {.lambda = 0.1}); });
+  const Error error = thrown_error([&] { (void)fit_ridge(k, targets.view(), {.lambda = 0.1}); });
   EXPECT_EQ(error.code(), Code::resource);
   const std::string expected = " needs about 703 KiB, but " + engine_->name() + " has 586 KiB left of ";
   EXPECT_NE(std::string(error.what()).find(expected), std::string::npos) << error.what();

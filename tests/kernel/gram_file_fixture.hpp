@@ -5,6 +5,7 @@
 #include "widelimit/kernel/file/write_gram.hpp"
 #include "widelimit/report/file.hpp"
 
+#include "tests/base/thrown.hpp"
 #include "tests/kernel/normal_rows.hpp"
 
 #include <gtest/gtest.h>
@@ -43,16 +44,5 @@ class StopAfter final : public Progress {
  private:
   std::int64_t after_;
 };
-
-template <typename Work>
-Error error_of(const Work& work) {
-  try {
-    work();
-  } catch (const Error& error) {
-    return error;
-  }
-  ADD_FAILURE() << "no error";
-  return {Code::usage, ""};
-}
 
 }  // namespace widelimit::test

@@ -73,15 +73,15 @@ TEST_F(FileGram, RefusesWhatIsNoGramMatrix) {
   k(3, 33) += 1e-14;
   EXPECT_NO_THROW((void)file_gram(written(k), *cpu, memory));
   k(3, 33) += 1;
-  const Error asymmetric = error_of([&] { (void)file_gram(written(k), *cpu, memory); });
+  const Error asymmetric = thrown_error([&] { (void)file_gram(written(k), *cpu, memory); });
   EXPECT_EQ(asymmetric.code(), Code::input);
   EXPECT_NE(std::string(asymmetric.what()).find("(3, 33)"), std::string::npos) << asymmetric.what();
   k(3, 33) = k(33, 3) = std::nan("");
-  EXPECT_EQ(error_of([&] { (void)file_gram(written(k), *cpu, memory); }).code(), Code::input);
-  EXPECT_EQ(error_of([&] { (void)file_gram(written(normal_rows(4, 3, 1)), *cpu, memory); }).code(), Code::input);
-  EXPECT_EQ(error_of([&] { (void)file_gram(written(symmetric(3)), *cpu, 8); }).code(), Code::resource);
+  EXPECT_EQ(thrown_code([&] { (void)file_gram(written(k), *cpu, memory); }), Code::input);
+  EXPECT_EQ(thrown_code([&] { (void)file_gram(written(normal_rows(4, 3, 1)), *cpu, memory); }), Code::input);
+  EXPECT_EQ(thrown_code([&] { (void)file_gram(written(symmetric(3)), *cpu, 8); }), Code::resource);
   StopAfter stop(1);
-  EXPECT_EQ(error_of([&] { (void)file_gram(written(symmetric(90)), *cpu, memory, &stop); }).code(), Code::interrupted);
+  EXPECT_EQ(thrown_code([&] { (void)file_gram(written(symmetric(90)), *cpu, memory, &stop); }), Code::interrupted);
 }
 
 }  // namespace

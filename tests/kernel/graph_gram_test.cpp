@@ -35,7 +35,7 @@ TEST(GraphGram, ResumesToTheSameBits) {
   Graphs changed = graphs;
   changed.tags.front() += 1;
   const GramBlock block{"", SampleView(changed), std::nullopt};
-  EXPECT_EQ(error_of([&] { (void)write_gram(path, {&network, 1}, {&block, 1}, options, *cpu); }).code(), Code::usage);
+  EXPECT_EQ(thrown_code([&] { (void)write_gram(path, {&network, 1}, {&block, 1}, options, *cpu); }), Code::usage);
 }
 
 TEST(GraphGram, MultipliesWithoutTheMatrix) {
@@ -57,7 +57,7 @@ TEST(GraphGram, MonteCarloRefusesGraphs) {
   const Graphs graphs = random_graphs(3, 5, 4);
   KernelRequest request{.kernel = Network::parse("gntk:2")};
   request.method = Method::monte_carlo;
-  const Error error = error_of([&] { (void)compute_kernel(request, SampleView(graphs), std::nullopt, *cpu); });
+  const Error error = thrown_error([&] { (void)compute_kernel(request, SampleView(graphs), std::nullopt, *cpu); });
   EXPECT_NE(std::string(error.what()).find("graphs"), std::string::npos) << error.what();
 }
 

@@ -32,7 +32,7 @@ class Resume : public testing::Test {
     StopAfter progress(pairs);
     GramFileOptions how = options(existing);
     how.progress = &progress;
-    return error_of([&] { (void)store(place, how); });
+    return thrown_error([&] { (void)store(place, how); });
   }
   std::string uninterrupted() const {
     (void)store(folder.path() / "whole.h5", options());
@@ -84,7 +84,7 @@ TEST_F(Resume, CompleteFileIsLeftAlone) {
 TEST_F(Resume, OtherSettingsAreRefusedByName) {
   (void)stop(path, early);
   const auto refusal = [&](const Network& net, const GramBlock& what, GramFileOptions how) {
-    const Error error = error_of([&] { (void)write_gram(path, {&net, 1}, {&what, 1}, how, *cpu); });
+    const Error error = thrown_error([&] { (void)write_gram(path, {&net, 1}, {&what, 1}, how, *cpu); });
     EXPECT_EQ(error.code(), Code::usage);
     return std::string(error.what());
   };
@@ -111,7 +111,7 @@ TEST_F(Resume, OtherSettingsAreRefusedByName) {
 
 TEST_F(Resume, FinishedTilesAreNotThrownAwayUnasked) {
   (void)stop(path, early);
-  const Error refused = error_of([&] { (void)store(path, options(Existing::refuse)); });
+  const Error refused = thrown_error([&] { (void)store(path, options(Existing::refuse)); });
   EXPECT_EQ(refused.code(), Code::usage);
   EXPECT_EQ(refused.remedies(), (std::vector{Remedy::resume, Remedy::begin_again})) << refused.what();
   EXPECT_EQ(store(path, options(Existing::replace)).pairs_kept, 0);
@@ -120,7 +120,7 @@ TEST_F(Resume, FinishedTilesAreNotThrownAwayUnasked) {
 TEST_F(Resume, ReadersOfAnUnfinishedFileAreToldHowToFinishIt) {
   (void)stop(path, early);
   for (const fs::path& name : {path, part_of(path)}) {
-    const Error error = error_of([&] { GramFile{name}; });
+    const Error error = thrown_error([&] { GramFile{name}; });
     EXPECT_EQ(error.code(), Code::input);
     EXPECT_EQ(error.remedies(), std::vector{Remedy::resume}) << error.what();
   }
@@ -173,7 +173,7 @@ TEST_F(Resume, DamageIsAnErrorThatSaysWhatToDo) {
   (void)stop(path, early);
   const std::string journal = read_back(journal_of(path));
   const auto expect_input = [&](const std::string& said) {
-    const Error error = error_of([&] { (void)store(path, options()); });
+    const Error error = thrown_error([&] { (void)store(path, options()); });
     EXPECT_EQ(error.code(), Code::input);
     EXPECT_NE(std::string(error.what()).find(said), std::string::npos) << error.what();
   };
@@ -207,7 +207,7 @@ TEST_F(Resume, StopBeforeTheFirstTileLeavesNothing) {
   how.progress = &progress;
   const Matrix<double> images = normal_rows(40, 6, 3);
   const GramBlock few{"", SampleView(images.view(), {3, 2, 1}), std::nullopt};
-  const Error error = error_of([&] {
+  const Error error = thrown_error([&] {
     (void)write_gram(path, {&smooth, 1}, {&few, 1}, how, *make_engine("reference"));
   });
   EXPECT_EQ(error.code(), Code::interrupted);
@@ -216,7 +216,7 @@ TEST_F(Resume, StopBeforeTheFirstTileLeavesNothing) {
 
 TEST_F(Resume, OneProcessAtATime) {
   const Journal held(journal_of(path));
-  const Error error = error_of([&] { (void)store(path, options()); });
+  const Error error = thrown_error([&] { (void)store(path, options()); });
   EXPECT_EQ(error.code(), Code::resource);
   EXPECT_NE(std::string(error.what()).find("in use"), std::string::npos);
 }
@@ -240,7 +240,7 @@ TEST_F(Resume, AFullDiskKeepsWhatIsFinished) {
   ::signal(SIGXFSZ, SIG_IGN);
   const rlimit small{expected.size() * 2 / 3, before.rlim_max};
   ::setrlimit(RLIMIT_FSIZE, &small);
-  const Error error = error_of([&] { (void)store(path, options()); });
+  const Error error = thrown_error([&] { (void)store(path, options()); });
   ::setrlimit(RLIMIT_FSIZE, &before);
   ::signal(SIGXFSZ, SIG_DFL);
   EXPECT_EQ(error.code(), Code::resource);
@@ -256,7 +256,7 @@ TEST_F(Resume, NoRoomAtTheStartLeavesNothing) {
   ::signal(SIGXFSZ, SIG_IGN);
   const rlimit small{1U << 20U, before.rlim_max};
   ::setrlimit(RLIMIT_FSIZE, &small);
-  const Error error = error_of([&] { (void)store(path, options()); });
+  const Error error = thrown_error([&] { (void)store(path, options()); });
   ::setrlimit(RLIMIT_FSIZE, &before);
   ::signal(SIGXFSZ, SIG_DFL);
   EXPECT_EQ(error.code(), Code::resource);
@@ -264,7 +264,7 @@ TEST_F(Resume, NoRoomAtTheStartLeavesNothing) {
 }
 
 TEST_F(Resume, PlacesThatCannotBeWritten) {
-  const auto code = [&](const fs::path& place) { return error_of([&] { (void)store(place, options()); }).code(); };
+  const auto code = [&](const fs::path& place) { return thrown_code([&] { (void)store(place, options()); }); };
   EXPECT_EQ(code(folder.path()), Code::resource);
   EXPECT_EQ(code(folder.path() / "none" / "k.h5"), Code::resource);
   EXPECT_EQ(code("/dev/full"), Code::resource);

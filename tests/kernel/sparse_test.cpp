@@ -182,7 +182,7 @@ TEST(SparseGram, LayersAndSweepAreThoseOfDenseSamples) {
 TEST(SparseGram, WhatReadsPositionsRefusesByName) {
   const SparseMatrix x = sparse_rows(4, 16, 0.5, 1);
   const SampleView images(x.view(), {4, 4, 1});
-  const Error error = error_of([&] { (void)gram(Network::parse("conv relu flatten dense"), images, {}, *cpu); });
+  const Error error = thrown_error([&] { (void)gram(Network::parse("conv relu flatten dense"), images, {}, *cpu); });
   EXPECT_EQ(error.code(), Code::input);
   EXPECT_NE(std::string(error.what()).find("networks that read positions do not take sparse samples"),
             std::string::npos);
@@ -190,7 +190,7 @@ TEST(SparseGram, WhatReadsPositionsRefusesByName) {
 
 TEST(SparseGram, NumbersThatAreNotFiniteAreNamed) {
   const SparseMatrix x(8, {0, 1, 3}, {2, 1, 5}, {1, 2, std::numeric_limits<double>::quiet_NaN()});
-  const Error error = error_of([&] { (void)gram(Network::parse("fc:1"), view(x), {}, *cpu); });
+  const Error error = thrown_error([&] { (void)gram(Network::parse("fc:1"), view(x), {}, *cpu); });
   EXPECT_NE(std::string(error.what()).find("sample 1 has nan at value 5"), std::string::npos) << error.what();
 }
 
@@ -233,14 +233,14 @@ TEST(SparseFile, IsTheGramInMemoryAfterInterruptions) {
   StopAfter progress(1);
   GramFileOptions stopped = options;
   stopped.progress = &progress;
-  EXPECT_EQ(error_of([&] {
+  EXPECT_EQ(thrown_error([&] {
               (void)write_gram(path, {&network, 1}, {&block, 1}, stopped, *cpu);
             }).code(),
             Code::interrupted);
   // Other samples of the same size do not resume it.
   const SparseMatrix other = sparse_rows(1100, 5000, 0.004, 4);
   const GramBlock wrong{"", view(other), std::nullopt};
-  EXPECT_NE(error_of([&] {
+  EXPECT_NE(thrown_error([&] {
               (void)write_gram(path, {&network, 1}, {&wrong, 1}, options, *cpu);
             }).code(),
             Code::interrupted);
@@ -248,7 +248,7 @@ TEST(SparseFile, IsTheGramInMemoryAfterInterruptions) {
   expect_written(path, "ntk", gram(network, view(x), {}, *cpu).ntk);
   const Matrix<double> dense = dense_copy(other.view());
   const GramBlock mixed{"", view(x), view(dense)};
-  EXPECT_EQ(error_of([&] {
+  EXPECT_EQ(thrown_error([&] {
               (void)write_gram(folder.path() / "m.h5", {&network, 1}, {&mixed, 1}, options, *cpu);
             }).code(),
             Code::input);

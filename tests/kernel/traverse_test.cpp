@@ -48,7 +48,7 @@ TEST(Traversal, SaysWhereThePanelsOfAFailureBegin) {
   const SampleView samples(x.view(), {1, 1, 4});
   const Recipe recipe = lower(Network::parse("fc:1"), samples.shape, RecipeOutputs::ntk);
   const GramTask task{&recipe, samples, std::nullopt, Precision::f64};
-  const Error error = error_of([&] {
+  const Error error = thrown_error([&] {
     Traversal(task, {4, 4, 0}, *cpu).each_pair([](const Panel& rows, const Panel& cols) {
       if (rows.range().begin == 4 && cols.range().begin == 8) fail(Code::numerical, "pair (0, 0) overflows");
     });

@@ -110,7 +110,7 @@ TEST(WriteGram, SeveralNetworksEachInItsGroup) {
                    gram(networks[k], view, {.kind = Kind::nngp}, *cpu).nngp);
   }
   EXPECT_EQ(GramFile(path, "network1/nngp").names(), (std::vector<std::string>{"network1/nngp", "network2/nngp"}));
-  const Error vague = error_of([&] { GramFile{path}; });
+  const Error vague = thrown_error([&] { GramFile{path}; });
   EXPECT_NE(std::string(vague.what()).find("network2/nngp"), std::string::npos);
 }
 
@@ -131,7 +131,7 @@ TEST(WriteGram, RefusesWhatGramRefuses) {
   const Network network = Network::parse("fc:1");
   const TemporaryFolder folder;
   const auto store = [&](const GramBlock& block) {
-    return error_of([&] { (void)write_gram(folder.path() / "k.h5", {&network, 1}, {&block, 1}, {}, *cpu); }).code();
+    return thrown_code([&] { (void)write_gram(folder.path() / "k.h5", {&network, 1}, {&block, 1}, {}, *cpu); });
   };
   const SampleView view(x.view(), {1, 1, 3});
   EXPECT_EQ(store({"", view, SampleView(x.view(), {3, 1, 1})}), Code::input);

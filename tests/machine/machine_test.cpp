@@ -1,5 +1,6 @@
 #include "widelimit/machine/machine.hpp"
 
+#include "tests/base/thrown.hpp"
 #include "widelimit/base/error.hpp"
 
 #include <gtest/gtest.h>
@@ -28,16 +29,6 @@ std::vector<Index> labels_of(Index n, Index classes) {
   return labels;
 }
 
-Code code_of(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.code();
-  }
-  ADD_FAILURE() << "no error";
-  return Code::numerical;
-}
-
 TEST(Machine, NamesComeBack) {
   for (const Machine machine : {Machine::regression, Machine::ridge, Machine::hard_svm, Machine::svm, Machine::svm2,
                                 Machine::svr, Machine::logistic}) {
@@ -47,7 +38,7 @@ TEST(Machine, NamesComeBack) {
                               Scheme::softmax, Scheme::one_vs_one_first}) {
     EXPECT_EQ(parse_scheme(to_string(scheme)), scheme);
   }
-  EXPECT_EQ(code_of([] { (void)parse_machine("svn"); }), Code::usage);
+  EXPECT_EQ(thrown_code([] { (void)parse_machine("svn"); }), Code::usage);
 }
 
 TEST(Machine, EveryClassifierTellsBunchesApart) {
@@ -72,15 +63,15 @@ TEST(Machine, EveryClassifierTellsBunchesApart) {
 TEST(Machine, RefusesWhatItCannotFit) {
   const std::vector<Index> labels = labels_of(6, 3);
   const Matrix<double> k = bunches(labels);
-  EXPECT_EQ(code_of([&] { (void)train_classes(k.view(), labels, 3, {.machine = Machine::svr}); }), Code::usage);
-  EXPECT_EQ(code_of([&] { (void)train_classes(k.view(), labels, 4, {}); }), Code::input);
-  EXPECT_EQ(code_of([&] { (void)train_classes(k.view(), labels, 2, {}); }), Code::input);
-  EXPECT_EQ(code_of([&] { (void)train_classes(k.view(), std::vector<Index>(6, 0), 1, {}); }), Code::input);
-  EXPECT_EQ(code_of([&] { (void)train_classes(k.view(), {}, 2, {}); }), Code::input);
-  EXPECT_EQ(code_of([&] { (void)train_classes(k.view(), labels, 3, {.scheme = Scheme::softmax}); }), Code::usage);
+  EXPECT_EQ(thrown_code([&] { (void)train_classes(k.view(), labels, 3, {.machine = Machine::svr}); }), Code::usage);
+  EXPECT_EQ(thrown_code([&] { (void)train_classes(k.view(), labels, 4, {}); }), Code::input);
+  EXPECT_EQ(thrown_code([&] { (void)train_classes(k.view(), labels, 2, {}); }), Code::input);
+  EXPECT_EQ(thrown_code([&] { (void)train_classes(k.view(), std::vector<Index>(6, 0), 1, {}); }), Code::input);
+  EXPECT_EQ(thrown_code([&] { (void)train_classes(k.view(), {}, 2, {}); }), Code::input);
+  EXPECT_EQ(thrown_code([&] { (void)train_classes(k.view(), labels, 3, {.scheme = Scheme::softmax}); }), Code::usage);
   const Matrix<double> targets(6, 1);
-  EXPECT_EQ(code_of([&] { (void)train_values(k.view(), targets.view(), {.machine = Machine::svm}); }), Code::usage);
-  EXPECT_EQ(code_of([&] { (void)classes_of(Scheme::values, 0, targets.view()); }), Code::usage);
+  EXPECT_EQ(thrown_code([&] { (void)train_values(k.view(), targets.view(), {.machine = Machine::svm}); }), Code::usage);
+  EXPECT_EQ(thrown_code([&] { (void)classes_of(Scheme::values, 0, targets.view()); }), Code::usage);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "widelimit/report/drawing/figures.hpp"
 
+#include "tests/base/thrown.hpp"
 #include "widelimit/base/random.hpp"
 #include "widelimit/report/drawing/gnuplot.hpp"
 
@@ -7,7 +8,6 @@
 
 #include <cmath>
 #include <cstdlib>
-#include <functional>
 #include <limits>
 
 namespace widelimit {
@@ -23,15 +23,6 @@ class Figures : public ::testing::Test {
     if (!gnuplot_is_present()) GTEST_SKIP() << "gnuplot is not installed (Debian: apt install gnuplot-nox)";
   }
 };
-
-Code code_of(const std::function<Figure()>& draw) {
-  try {
-    static_cast<void>(draw());
-  } catch (const Error& error) {
-    return error.code();
-  }
-  return Code{0};
-}
 
 bool holds(const Figure& figure, std::string_view text) { return figure.svg.find(text) != std::string::npos; }
 
@@ -83,16 +74,19 @@ TEST_F(Figures, TimelinesOfAwkwardValues) {
                                  {.title = "t", .row_label = "epoch"});
   EXPECT_TRUE(holds(figure, "<text>100% later</text>"));
   EXPECT_TRUE(holds(figure, "<text>accuracy</text>"));
-  EXPECT_EQ(code_of([&] { return timeline(still.view(), {"0"}, {}, {}); }), Code::usage);
-  EXPECT_EQ(code_of([&] { return timeline(filled(2, 2, std::nan("")).view(), {"0", "1"}, {}, {}); }), Code::numerical);
+  EXPECT_EQ(thrown_code([&] { return timeline(still.view(), {"0"}, {}, {}); }), Code::usage);
+  EXPECT_EQ(thrown_code([&] {
+              return timeline(filled(2, 2, std::nan("")).view(), {"0", "1"}, {}, {});
+            }),
+            Code::numerical);
 }
 
 TEST_F(Figures, HeatMapRefusals) {
   const Matrix<double> matrix = filled(3, 3, 1.0);
-  EXPECT_EQ(code_of([] { return heat_map(MatrixView<const double>{}, {}); }), Code::usage);
-  EXPECT_EQ(code_of([] { return heat_map(filled(2, 2, std::nan("")).view(), {}); }), Code::numerical);
-  EXPECT_EQ(code_of([&] { return heat_map(matrix.view(), {.row_bands = {{"a", 2}}}); }), Code::usage);
-  EXPECT_EQ(code_of([&] {
+  EXPECT_EQ(thrown_code([] { return heat_map(MatrixView<const double>{}, {}); }), Code::usage);
+  EXPECT_EQ(thrown_code([] { return heat_map(filled(2, 2, std::nan("")).view(), {}); }), Code::numerical);
+  EXPECT_EQ(thrown_code([&] { return heat_map(matrix.view(), {.row_bands = {{"a", 2}}}); }), Code::usage);
+  EXPECT_EQ(thrown_code([&] {
               return heat_map(matrix.view(), {.column_bands = {{"a", 2}, {"b", 1}, {"c", 3}}});
             }),
             Code::usage);
@@ -143,10 +137,10 @@ TEST_F(Figures, LongCurvesAreThinnedButKeepTheirSpikes) {
 }
 
 TEST_F(Figures, CurvesRefusals) {
-  EXPECT_EQ(code_of([] { return curves({}, {}); }), Code::usage);
-  EXPECT_EQ(code_of([] { return curves({{"a", {1, 2}, {1}}}, {}); }), Code::usage);
-  EXPECT_EQ(code_of([] { return curves({{"a", {1}, {HUGE_VAL}}}, {}); }), Code::numerical);
-  EXPECT_EQ(code_of([] { return curves({{"a", {1}, {-1}}}, {.y_scale = AxisScale::log}); }), Code::usage);
+  EXPECT_EQ(thrown_code([] { return curves({}, {}); }), Code::usage);
+  EXPECT_EQ(thrown_code([] { return curves({{"a", {1, 2}, {1}}}, {}); }), Code::usage);
+  EXPECT_EQ(thrown_code([] { return curves({{"a", {1}, {HUGE_VAL}}}, {}); }), Code::numerical);
+  EXPECT_EQ(thrown_code([] { return curves({{"a", {1}, {-1}}}, {.y_scale = AxisScale::log}); }), Code::usage);
 }
 
 TEST_F(Figures, BarsOfAwkwardValues) {
@@ -156,9 +150,9 @@ TEST_F(Figures, BarsOfAwkwardValues) {
 }
 
 TEST_F(Figures, BarsRefusals) {
-  EXPECT_EQ(code_of([] { return bars({}, {}, {}); }), Code::usage);
-  EXPECT_EQ(code_of([] { return bars({"a"}, {{"s", {1, 2}}}, {}); }), Code::usage);
-  EXPECT_EQ(code_of([] { return bars({"a"}, {{"s", {std::nan("")}}}, {}); }), Code::numerical);
+  EXPECT_EQ(thrown_code([] { return bars({}, {}, {}); }), Code::usage);
+  EXPECT_EQ(thrown_code([] { return bars({"a"}, {{"s", {1, 2}}}, {}); }), Code::usage);
+  EXPECT_EQ(thrown_code([] { return bars({"a"}, {{"s", {std::nan("")}}}, {}); }), Code::numerical);
 }
 
 TEST_F(Figures, InkFollowsThePage) {

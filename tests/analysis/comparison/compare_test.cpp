@@ -2,6 +2,7 @@
 
 #include "tests/base/random_graphs.hpp"
 #include "tests/base/stopping.hpp"
+#include "tests/base/thrown.hpp"
 #include "widelimit/base/random.hpp"
 #include "widelimit/data/labels/folds.hpp"
 #include "widelimit/engine/select.hpp"
@@ -65,15 +66,6 @@ AnyMatrix gram_of(const AnyKernel& kernel, const SampleView& x, const std::optio
 
 /// Error code of a call; 0 if there is no error.
 template <typename Call>
-Code code_of(const Call& call) {
-  try {
-    (void)call();
-  } catch (const Error& error) {
-    return error.code();
-  }
-  return Code{};
-}
-
 TEST(Compare, AllHaveTheFoldsOfTune) {
   const Ring ring(60);
   const Comparison found = compare(ring, by(Machine::ridge));
@@ -353,19 +345,20 @@ TEST(Compare, UsualCandidatesSuitTheSamples) {
 
 TEST(Compare, RefusesWhatMeansNothing) {
   const Ring ring(20);
-  EXPECT_EQ(code_of([&] { return compare(ring, by(Machine::ridge), {}); }), Code::usage);
-  EXPECT_EQ(code_of([&] { return compare(ring, by(Machine::ridge), {some()[0], some()[0]}); }), Code::usage);
+  EXPECT_EQ(thrown_code([&] { return compare(ring, by(Machine::ridge), {}); }), Code::usage);
+  EXPECT_EQ(thrown_code([&] { return compare(ring, by(Machine::ridge), {some()[0], some()[0]}); }), Code::usage);
   CompareOptions options = by(Machine::ridge);
   options.tune.folds = 21;
-  EXPECT_EQ(code_of([&] { return compare(ring, options); }), Code::input);
-  EXPECT_EQ(code_of([&] { return compare(ring, by(Machine::ridge, {-1})); }), Code::input);
-  EXPECT_EQ(code_of([&] { return compare(ring, by(Machine::svr)); }), Code::usage);
-  EXPECT_EQ(code_of([] { return network_candidate("fc:1", Kind::both); }), Code::usage);
-  EXPECT_EQ(code_of([] { return network_candidate("fc:x", Kind::ntk); }), Code::input);
+  EXPECT_EQ(thrown_code([&] { return compare(ring, options); }), Code::input);
+  EXPECT_EQ(thrown_code([&] { return compare(ring, by(Machine::ridge, {-1})); }), Code::input);
+  EXPECT_EQ(thrown_code([&] { return compare(ring, by(Machine::svr)); }), Code::usage);
+  EXPECT_EQ(thrown_code([] { return network_candidate("fc:1", Kind::both); }), Code::usage);
+  EXPECT_EQ(thrown_code([] { return network_candidate("fc:x", Kind::ntk); }), Code::input);
   const FitTargets few{.labels = std::span(ring.labels).first(19), .classes = 3};
-  EXPECT_EQ(
-      code_of([&] { return compare_kernels(some(), ring.view(), few, std::nullopt, by(Machine::ridge), processor()); }),
-      Code::input);
+  EXPECT_EQ(thrown_code([&] {
+              return compare_kernels(some(), ring.view(), few, std::nullopt, by(Machine::ridge), processor());
+            }),
+            Code::input);
 }
 
 TEST(Compare, StopsWhereItIsAsked) {
@@ -378,7 +371,7 @@ TEST(Compare, StopsWhereItIsAsked) {
   for (const int last : {1, 5}) {  // the number of polls depends on the clock
     StopAt stop(last);
     options.tune.machine.progress = &stop;
-    EXPECT_EQ(code_of([&] { return compare(ring, options); }), Code::interrupted) << last;
+    EXPECT_EQ(thrown_code([&] { return compare(ring, options); }), Code::interrupted) << last;
   }
 }
 
