@@ -22,7 +22,7 @@ std::string accuracy_text(const ToldImages& told) {
 
 std::string lambda_text(const ToldImages& told) { return fmt::format("{:.2g}", told.lambda); }
 
-/// Ours minus theirs, in standard errors of ours.
+/// Returns our minus the published accuracy, in standard errors.
 std::optional<double> difference(const CntkRow& row) {
   const auto theirs = row.published_percent();
   const ToldImages& told = row.machines.regression;
@@ -75,7 +75,7 @@ Json rows_json(const std::vector<CntkRow>& rows) {
   return json;
 }
 
-/// Regression by depth, ours at both sizes and the published ones for 2,000 images.
+/// Plots accuracy of regression by depth: ours at both sizes, and the published accuracies for 2,000 images.
 Illustration accuracy_by_depth(const std::vector<CntkRow>& vanilla, const std::vector<CntkRow>& compared) {
   std::vector<Series> series;
   const auto add = [&](const std::vector<CntkRow>& rows, Readout readout, const std::string& name) {
@@ -106,13 +106,13 @@ Illustration accuracy_by_depth(const std::vector<CntkRow>& vanilla, const std::v
                                  .x_label = "depth",
                                  .y_label = "test accuracy, percent",
                                  .x_scale = AxisScale::log});
-  shown.caption = "Ridgeless kernel regression. A depth of D has D − 1 convolutions and the readout.";
+  shown.caption = "Ridgeless kernel regression. Depth D means D − 1 convolutions and the readout.";
   return shown;
 }
 
 constexpr std::size_t hardest_shown = 12;
 
-/// Test images that regression is wrong about, the most negative margin first.
+/// Returns the test images misclassified by regression with the most negative margins, in increasing order.
 std::vector<Index> hardest(const ToldImages& told) {
   std::vector<Index> order;
   for (Index i = 0; i < std::ssize(told.score.margins); ++i) {
@@ -124,7 +124,7 @@ std::vector<Index> hardest(const ToldImages& told) {
   return order;
 }
 
-/// The first of those with the best accuracy; null where none has an answer.
+/// Returns the first row of the best accuracy, or nullptr without solutions.
 const CntkRow* best_of(const std::vector<CntkRow>& rows, Readout readout) {
   const CntkRow* best = nullptr;
   for (const CntkRow& row : rows) {
@@ -134,7 +134,7 @@ const CntkRow* best_of(const std::vector<CntkRow>& rows, Readout readout) {
   return best;
 }
 
-/// How many kernels of the same images and readout are wrong about an image.
+/// Counts the kernels of the same images and readout that misclassify an image.
 std::string wrong_of(const std::vector<CntkRow>& rows, const CntkRow& like, Index image, Index label) {
   Index wrong = 0;
   Index all = 0;
@@ -146,7 +146,7 @@ std::string wrong_of(const std::vector<CntkRow>& rows, const CntkRow& like, Inde
   return fmt::format("{} of {}", wrong, all);
 }
 
-/// The hardest images of the most accurate kernel of a readout: lines of a table, and their pictures.
+/// Adds table rows and pictures of the hardest images for the most accurate kernel of a readout.
 void add_hardest(const Setting& setting, const CifarImages& images, const std::vector<CntkRow>& rows, Readout readout,
                  Part& part, Json& json) {
   const CntkRow* best = best_of(rows, readout);
@@ -172,8 +172,7 @@ void add_hardest(const Setting& setting, const CifarImages& images, const std::v
   if (!setting.figures || sheet.empty()) return;
   Illustration shown;
   shown.figure = picture_sheet(sheet, images.test.shape, 0, 255, fmt::format("Hardest for {}", kernel));
-  shown.caption = fmt::format("True class and the class that it is taken for. {} training images, {} test images.",
-                              best->train, best->test);
+  shown.caption = fmt::format("True and predicted class. {} training images, {} test images.", best->train, best->test);
   part.pictures.push_back(std::move(shown));
 }
 
@@ -184,37 +183,38 @@ Part hardest_part(const Setting& setting, const CntkRows& rows, Json& json) {
   add_hardest(setting, rows.images, rows.vanilla, Readout::vanilla, part, json);
   add_hardest(setting, rows.images, rows.compared, Readout::pooled, part, json);
   part.words =
-      "Margin: output of the true class less the largest of the others, by ridgeless regression at the depth that is "
-      "most accurate; images count from 0. Wrong depths: how many of the kernels of this readout are wrong about it.";
+      "Margin: output of the true class minus the largest other output, for ridgeless regression at the most accurate "
+      "depth; image indices start at 0. Wrong depths: number of kernels with this readout that misclassify the image.";
   return part;
 }
 
-/// The JPEG version of the images takes the classes in turn; the original ones are in random order.
+/// Describes the source of the images: the JPEG version cycles through the classes, the original order is random.
 std::string source_words(const Dataset& train) {
   for (Index i = 0; i < train.count(); ++i) {
     if (train.labels[usize(i)] != i % std::ssize(train.class_names)) return "in the order of the original files";
   }
-  return "of the version that was stored as JPEG, which loses some detail, the same number of each class";
+  return "of a version stored as JPEG, with some loss of detail, equally many of each class";
 }
 
 std::string protocol_words(const CntkRows& rows, const CntkChoice& choice, Precision precision) {
   return fmt::format(
       "The first {} training and {} test images {}. Each channel is standardised on the training images. 3×3 filters, "
       "w_std = √2, no bias, mean over equal positions, all layers trained. Regression has λ = 0 and targets 0.9 and "
-      "−0.1, as published; ridge has the same targets and the λ of the least leave-one-out error, the SVM (one-vs-one) "
-      "that of the least error of five folds, both among 10⁻⁶ … 10 times the mean of the diagonal, on at most 2,000 "
-      "images. ± is the binomial standard error on the test images; difference: ours less the published accuracy, in "
-      "these standard errors. They do not count the choice of training images: the work does not say which 2,000 it "
-      "took. Kernels in {}; published: float32.",
+      "−0.1, as published; ridge has the same targets and the λ of minimal leave-one-out error, the SVM (one-vs-one) "
+      "that of minimal five-fold cross-validation error, both among 10⁻⁶ … 10 times the mean diagonal, on at most "
+      "2,000 "
+      "images. ± is the binomial standard error on the test images; difference: our minus the published accuracy, in "
+      "these standard errors. They do not include the choice of training images: the work does not state which 2,000 "
+      "it used. Kernels in {}; published: float32.",
       choice.train, choice.test, source_words(rows.images.train), precision == Precision::f32 ? "float32" : "float64");
 }
 
 std::string pooled_words(const CntkChoice& choice) {
   return fmt::format(
       "The first {} training and {} test images for all kernels. Pooled: global average pooling, first and last layer "
-      "frozen, as published; its published accuracies are for 2,000 and 50,000 training images and stand here at these "
-      "sizes only. All pairs of positions of two images take some milliseconds of a processor, about a thousand times "
-      "as long as equal positions.",
+      "frozen, as published; published accuracies exist for 2,000 and 50,000 training images and are shown at these "
+      "sizes only. All pairs of positions of two images take a few milliseconds of CPU time, about a thousand times as "
+      "long as equal positions.",
       choice.pooled_train, choice.pooled_test);
 }
 
@@ -239,7 +239,7 @@ std::string sentence(const CntkRows& rows) {
   return words;
 }
 
-/// The first machine without a solution.
+/// Describes the first machine without a solution.
 std::string trouble(const std::vector<CntkRow>& rows) {
   for (const CntkRow& row : rows) {
     for (const auto& [name, told] : {std::pair("regression", &row.machines.regression),
@@ -285,22 +285,23 @@ Outcome run_cntk(const Setting& setting) {
 }  // namespace
 
 Experiment cntk_cifar10() {
-  return {
-      .name = "cntk-cifar10",
-      .summary = "Kernel regression, ridge and SVM on convolutional tangent kernels of CIFAR-10, by depth",
-      .work = "Arora et al. 2019, On Exact Computation with an Infinitely Wide Neural Net, Table 1",
-      .options = {{"train", "N", "Training images of the vanilla kernels", "2000", ""},
-                  {"test", "N", "Test images of the vanilla kernels", "10000", ""},
-                  {"depths", "D,…", "Depths of the vanilla kernels: convolutions and one more", "3,4,6,11,21", ""},
-                  {"pooled-train", "N", "Training images of kernels that pool", "100", "2000"},
-                  {"pooled-test", "N", "Test images of kernels that pool", "100", "10000"},
-                  {"pooled-depths", "D,…", "Depths of the pooled kernels", "3,4,6", "3,4,6,11,21"},
-                  {"further", "NET;…", "Further networks on the images of the pooled kernels", "lenet5;myrtle5",
-                   "lenet5;myrtle5;myrtle7;myrtle10"},
-                  {"csv", "FILE", "All lines as numbers, after each kernel", "", ""},
-                  {"grams", "DIR", "Gram matrices go there tile by tile; what is there is not computed again", "", ""}},
-      .precision = Precision::f32,
-      .run = run_cntk};
+  return {.name = "cntk-cifar10",
+          .summary = "Kernel regression, ridge and SVM with CNTKs on CIFAR-10, by depth",
+          .work = "Arora et al. 2019, On Exact Computation with an Infinitely Wide Neural Net, Table 1",
+          .options = {{"train", "N", "Training images of the vanilla kernels", "2000", ""},
+                      {"test", "N", "Test images of the vanilla kernels", "10000", ""},
+                      {"depths", "D,…", "Depths of the vanilla kernels: number of convolutions plus one", "3,4,6,11,21",
+                       ""},
+                      {"pooled-train", "N", "Training images of the pooled kernels", "100", "2000"},
+                      {"pooled-test", "N", "Test images of the pooled kernels", "100", "10000"},
+                      {"pooled-depths", "D,…", "Depths of the pooled kernels", "3,4,6", "3,4,6,11,21"},
+                      {"further", "NET;…", "Further networks on the images of the pooled kernels", "lenet5;myrtle5",
+                       "lenet5;myrtle5;myrtle7;myrtle10"},
+                      {"csv", "FILE", "CSV file of all rows, updated after each kernel", "", ""},
+                      {"grams", "DIR", "Folder for Gram matrices, computed tile by tile; existing matrices are reused",
+                       "", ""}},
+          .precision = Precision::f32,
+          .run = run_cntk};
 }
 
 }  // namespace widelimit::experiment

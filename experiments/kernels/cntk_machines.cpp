@@ -10,7 +10,7 @@ namespace widelimit::experiment {
 
 namespace {
 
-/// Images that choose λ: the reduction of a path costs eight times a factorisation.
+/// Images used to select λ; the reduction for a path costs eight times a factorisation.
 constexpr Index choosing_images = 2000;
 
 /// The first images of a kernel with their labels.
@@ -35,7 +35,7 @@ std::vector<double> lambda_grid(const GramMatrix& k) {
   return lambdas;
 }
 
-/// Where no λ has a solution the largest is fitted, and its summary says why.
+/// Returns the λ of minimal leave-one-out error; without a solution the largest, whose summary gives the reason.
 double ridge_lambda(const Setting& setting, const GramMatrix& chosen, MatrixView<const double> targets) {
   const std::vector<double> lambdas = lambda_grid(chosen);
   const RidgePath path =
@@ -76,7 +76,7 @@ CntkMachines cntk_machines(const Setting& setting, const CifarImages& images, co
   result.ridge =
       told(setting, task, Scheme::one_hot,
            fit_ridge(task.k, targets.view(), RidgeOptions{.lambda = ridge, .progress = setting.progress}), ridge);
-  // Kernels of ReLU networks are positive semi-definite by their formulas.
+  // Kernels of ReLU networks are positive semi-definite by construction.
   MachineOptions svm{.machine = Machine::svm, .check_definite = false, .progress = setting.progress};
   svm.lambda = svm_lambda(setting, chosen, task, svm);
   const FittedMachine fitted = train_classes(task.k, task.labels, task.classes, svm);

@@ -15,11 +15,11 @@ struct CntkMachines {
   ToldImages svm;         ///< one-vs-one, λ by five folds
 };
 
-/// Targets of Arora et al. 2019: 0.9 for the class of a sample, −0.1 for the others.
+/// Returns the targets of Arora et al. 2019: 0.9 for the class of a sample, −0.1 for the others.
 [[nodiscard]] Matrix<double> cntk_targets(std::span<const Index> labels, Index classes);
 
-/// All three on the first `train` and `test` images of a kernel, which may have more. λ is chosen among multiples of
-/// the mean of the diagonal, on at most 2,000 of the training images.
+/// Fits all three to the first `train` images and scores them on the first `test` images of a kernel, which may be
+/// larger. λ is selected among multiples of the mean diagonal, on at most 2,000 training images.
 [[nodiscard]] CntkMachines cntk_machines(const Setting& setting, const CifarImages& images, const TaskKernel& kernel,
                                          Index train, Index test);
 

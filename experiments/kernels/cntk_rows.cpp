@@ -17,7 +17,8 @@ constexpr PublishedDepth table_1[]{{3, 40.94, 49.71, 64.47, 70.47},
                                    {11, 43.42, 51.92, 65.90, 77.43},
                                    {21, 42.53, 52.22, 64.09, 77.08}};
 
-/// A depth of D has D − 1 convolutions and the readout. With pooling the work freezes the first and the last layer.
+/// Returns the network of depth D, with D − 1 convolutions and the readout. With pooling the first and the last layer
+/// are frozen, as in the work.
 Network cntk(Readout readout, Index depth) {
   return Network::parse(
       fmt::format("cntk:{}({})", depth - 1, readout == Readout::vanilla ? "readout=flatten" : "frozen_ends=true"));
@@ -34,7 +35,7 @@ std::vector<std::pair<std::string, Network>> parsed_networks(const std::string& 
   return networks;
 }
 
-/// All lines as numbers; a machine without a solution has empty cells.
+/// Returns all rows as numbers; a machine without a solution has empty cells.
 Table cells_of(const CntkRows& rows) {
   Table table{.columns = {"kernel", "depth", "train", "test", "kernel s", "condition", "published %"}};
   for (const char* machine : {"regression", "ridge", "SVM"}) {
@@ -46,7 +47,7 @@ Table cells_of(const CntkRows& rows) {
   for (const auto* some : {&rows.vanilla, &rows.compared}) {
     for (const CntkRow& row : *some) {
       std::vector<Cell> cells{row.kernel, row.depth > 0 ? Cell(row.depth) : Cell(), row.train, row.test};
-      // Lines of a part of another's images have no time of their own.
+      // Rows on a subset of the images of another row have no separate time.
       cells.push_back(row.seconds > 0 ? Cell(row.seconds) : Cell());
       cells.push_back(number(row.machines.regression.summary.condition));
       cells.push_back(number(row.published_percent()));
@@ -62,7 +63,7 @@ Table cells_of(const CntkRows& rows) {
   return table;
 }
 
-/// Computes kernels and adds the lines of their machines.
+/// Computes kernels and adds the rows of their machines.
 class Adding {
  public:
   Adding(const Setting& setting, const CntkChoice& choice, CntkRows& rows)
@@ -119,7 +120,7 @@ class Adding {
 };
 
 void require_images(const char* option, Index asked, Index there) {
-  if (asked > there) fail(Code::usage, "--{} {}: there are {} images", option, asked, there);
+  if (asked > there) fail(Code::usage, "--{} {}: there are only {} images", option, asked, there);
 }
 
 }  // namespace
@@ -133,7 +134,7 @@ std::optional<double> PublishedDepth::accuracy(Readout readout, Index images) co
 std::span<const PublishedDepth> published_depths() { return table_1; }
 
 CntkChoice::CntkChoice(const Setting& setting)
-    // Two images of each class, so that folds and leaving one out have some of every class.
+    // At least two images per class, for cross-validation and leave-one-out.
     : train(setting.count("train", 20)),
       test(setting.count("test", 1)),
       depths(setting.counts("depths", 2)),

@@ -13,7 +13,7 @@ using Json = nlohmann::ordered_json;
 
 std::string percent(const FoldMoments& m) { return fmt::format("{:.1f} ± {:.1f}", 100 * m.mean, 100 * m.deviation); }
 
-/// Every configuration at its best C.
+/// Returns a table of all configurations at their best C.
 Table configuration_table(const std::vector<GntkRow>& results) {
   Table table{.columns = {"set", "layers", "mlp", "scale", "Gram matrix", "C", "accuracy %", "deviation"}};
   for (const GntkRow& set : results) {
@@ -59,10 +59,12 @@ Outcome run(const Setting& setting) {
     unsolved += one.unsolved;
   }
   part.words = fmt::format(
-      "Mean and deviation of the accuracy over the ten folds of the data. Best configuration: kernel and C with the "
-      "best mean over the very folds that are reported, which is optimistic; the authors' program selects C so. Nested "
-      "selection: kernel and C of each fold are chosen by the other nine alone. Kernels: jumping knowledge, mlp = {}, "
-      "both scales, Gram matrices divided by their least entry or by the roots of their diagonal; {} values of C from "
+      "Mean and standard deviation of the accuracy over the ten folds of the data. Best configuration: kernel and C "
+      "with "
+      "the best mean over the reported folds, which is optimistic; the program of the authors selects C in this way. "
+      "Nested selection: kernel and C of each fold are selected on the other nine. Kernels: jumping knowledge, mlp = "
+      "{}, "
+      "both scales, Gram matrices divided by their smallest entry or normalised to unit diagonal; {} values of C from "
       "0.01 to 10⁴; machines have a bias.{}",
       fmt::join(choice.mlp, ", "), choice.cs.size(),
       unsolved > 0
@@ -71,7 +73,7 @@ Outcome run(const Setting& setting) {
   outcome.parts.push_back(std::move(part));
   outcome.parts.push_back({.heading = "Every configuration at its best C",
                            .table = configuration_table(results),
-                           .words = "Mean and deviation over the folds that chose C.",
+                           .words = "Mean and standard deviation over the folds used to select C.",
                            .pictures = {},
                            .sortable = true});
   outcome.results["unsolved"] = unsolved;
@@ -89,16 +91,16 @@ Outcome run(const Setting& setting) {
 Experiment gntk() {
   return {
       .name = "gntk",
-      .summary = "Support vector machines of graph neural tangent kernels on six sets of graphs",
+      .summary = "Support vector machines with graph neural tangent kernels on six graph data sets",
       .work = "Du et al. 2019, Graph Neural Tangent Kernel, Table 1",
-      .options = {{"sets", "LIST", "Sets with commas between them", "MUTAG,PTC",
-                   "MUTAG,PTC,IMDBBINARY,IMDBMULTI,PROTEINS,NCI1"},
-                  {"layers", "LIST", "Layers of the networks; else those published for a set", "", ""},
-                  {"mlp", "LIST", "Fully connected layers of a block", "1,2", "1,2,3"},
+      .options = {{"sets", "LIST", "Data sets", "MUTAG,PTC", "MUTAG,PTC,IMDBBINARY,IMDBMULTI,PROTEINS,NCI1"},
+                  {"layers", "LIST", "Layers of the networks; default: those published for a set", "", ""},
+                  {"mlp", "LIST", "Fully connected layers per block", "1,2", "1,2,3"},
                   {"cs", "N", "Values of C from 0.01 to 10000", "25", "120"},
                   {"nested", "yes|no", "Nested selection, with machines for all pairs of folds", "yes", ""},
-                  {"csv", "FILE", "Accuracies of every kernel and C; those that it has are not computed again", "", ""},
-                  {"grams", "DIR", "Gram matrices go there tile by tile; what is there is not computed again", "", ""}},
+                  {"csv", "FILE", "CSV file of the accuracies of every kernel and C; existing rows are reused", "", ""},
+                  {"grams", "DIR", "Folder for Gram matrices, computed tile by tile; existing matrices are reused", "",
+                   ""}},
       .run = run};
 }
 

@@ -27,7 +27,7 @@ FoldMoments moments(std::span<const double> values) {
   return m;
 }
 
-/// K divided by its least entry, or K_ij/√(K_ii K_jj).
+/// Returns K divided by its smallest entry, or K_ij/√(K_ii K_jj).
 Matrix<double> scaled(const AnyMatrix& any, bool normalised, const std::string& name) {
   return std::visit(
       [&](const auto& k) {
@@ -35,7 +35,8 @@ Matrix<double> scaled(const AnyMatrix& any, bool normalised, const std::string& 
         Matrix<double> result(n, n);
         const double least = *std::min_element(k.data(), k.data() + n * n);
         if (!normalised && !(least > 0)) {
-          fail(Code::numerical, "the least entry of the Gram matrix of {} is {:g}; nothing can be divided by it", name,
+          fail(Code::numerical,
+               "the smallest entry of the Gram matrix of {} is {:g}; it must be positive to scale the matrix", name,
                least);
         }
         const auto root = [&](Index i) { return std::sqrt(static_cast<double>(k(i, i))); };
@@ -47,13 +48,13 @@ Matrix<double> scaled(const AnyMatrix& any, bool normalised, const std::string& 
       any);
 }
 
-/// Chooses as it goes, so that accuracies of one configuration at a time are kept.
+/// Selects incrementally, so that only the accuracies of one configuration are stored.
 class Selection {
  public:
   Selection(const std::vector<double>& cs, Index folds)
       : cs_(cs), folds_(folds), inner_(usize(folds), -1.0), outer_(usize(folds)) {}
 
-  /// The first of the best, in the order of configurations and C ascending.
+  /// Adds a configuration. Ties go to the first configuration and the smallest C.
   void add(const GntkConfiguration& configuration, const FoldAccuracies& accuracies) {
     GntkScore best{.configuration = configuration};
     const bool nested = accuracies.inner.rows() > 0;
@@ -82,12 +83,12 @@ class Selection {
  private:
   const std::vector<double>& cs_;
   Index folds_;
-  std::vector<double> inner_;  ///< by fold: the best mean accuracy on the others
-  std::vector<double> outer_;  ///< by fold: the accuracy of what is chosen so
+  std::vector<double> inner_;  ///< by fold: the best mean accuracy on the other folds
+  std::vector<double> outer_;  ///< by fold: the accuracy of that choice
   GntkRow result_;
 };
 
-/// What is known of one configuration.
+/// Results of one configuration.
 struct Evaluated {
   FoldAccuracies accuracies;
   double kernel_seconds = 0;
@@ -96,12 +97,12 @@ struct Evaluated {
 
 constexpr Index published_folds = 10;
 
-/// A row for each configuration and C.
+/// CSV file with one row per configuration and C.
 class AccuracyFile {
  public:
   AccuracyFile(const std::string& path, const GntkChoice& choice) : choice_(choice), rows_(path, columns(), keys) {}
 
-  /// Nothing where a C of the grid is missing, or the choice by other folds.
+  /// Returns std::nullopt if a C of the grid, or its nested accuracies, are missing.
   [[nodiscard]] std::optional<Evaluated> find(const char* set, const GntkConfiguration& configuration) const {
     const Index cs = std::ssize(choice_.cs);
     Evaluated known{.accuracies = {.tests = Matrix<double>(cs, folds), .inner = {}}};
@@ -168,7 +169,7 @@ class AccuracyFile {
   KeptRows rows_;
 };
 
-/// Kernels and machines that no file has yet.
+/// Computes the kernels and machines that are not in the files.
 class Evaluation {
  public:
   Evaluation(const Setting& setting, const GntkChoice& choice)
@@ -177,7 +178,7 @@ class Evaluation {
   [[nodiscard]] GntkRow of(const PublishedGraphs& published) {
     const GraphFolds set(published.name, setting_);
     if (set.count() != published_folds) {
-      fail(Code::input, "graphs:{} has {} folds; the published ones are {}", published.name, set.count(),
+      fail(Code::input, "graphs:{} has {} folds; the published protocol has {}", published.name, set.count(),
            published_folds);
     }
     Selection selection(choice_.cs, set.count());
@@ -262,7 +263,7 @@ std::vector<const PublishedGraphs*> chosen_sets(const std::string& list) {
 
 bool yes_or_no(const Setting& setting, const char* option) {
   const std::string& text = setting.text(option);
-  if (text != "yes" && text != "no") fail(Code::usage, "--{} {}: yes or no is wanted", option, text);
+  if (text != "yes" && text != "no") fail(Code::usage, "--{} {}: expected yes or no", option, text);
   return text == "yes";
 }
 

@@ -8,15 +8,15 @@
 
 namespace widelimit::experiment {
 
-/// A set of Du et al. (2019), Table 1.
+/// A data set of Du et al. (2019), Table 1.
 struct PublishedGraphs {
   const char* name;
   const char* accuracy;       ///< of the GNTK
-  std::vector<Index> layers;  ///< as the authors' program counts them
+  std::vector<Index> layers;  ///< as counted by the program of the authors
 };
 [[nodiscard]] const std::vector<PublishedGraphs>& published_graphs();
 
-/// A kernel: a network, and whether its Gram matrix is divided by the roots of its diagonal or by its least entry.
+/// A kernel: a network, and whether its Gram matrix is normalised to unit diagonal or divided by its smallest entry.
 struct GntkConfiguration {
   Index layers;
   Index mlp;
@@ -27,7 +27,7 @@ struct GntkConfiguration {
   [[nodiscard]] std::string text() const;
 };
 
-/// Mean and deviation over folds.
+/// Mean and standard deviation over folds.
 struct FoldMoments {
   double mean = 0;
   double deviation = 0;
@@ -44,29 +44,29 @@ struct GntkRow {
   std::string name;
   std::string published;
   Index graphs = 0;
-  std::vector<GntkScore> best_c;      ///< of each configuration
+  std::vector<GntkScore> best_c;      ///< for each configuration
   GntkScore best;                     ///< the best mean over the folds, as published
-  std::optional<FoldMoments> nested;  ///< kernel and C of each fold chosen by the others
-  std::vector<GntkScore> chosen;      ///< so, for each fold; empty unless nested
-  Index unsolved = 0;                 ///< machines
+  std::optional<FoldMoments> nested;  ///< kernel and C of each fold selected on the other folds
+  std::vector<GntkScore> chosen;      ///< that selection for each fold; empty unless nested
+  Index unsolved = 0;                 ///< machines that did not converge
   double kernel_seconds = 0;
   double machine_seconds = 0;
 };
 
-/// What is asked for.
+/// Options of the experiment.
 struct GntkChoice {
   std::vector<const PublishedGraphs*> sets;
-  std::vector<Index> layers;  ///< empty: those published for a set
+  std::vector<Index> layers;  ///< empty: those published for each set
   std::vector<Index> mlp;
   std::vector<double> cs;
   bool nested = true;
 
-  /// All options, understood before any work. Error{usage} for those that are none.
+  /// Parses and validates all options. Throws Error{usage} if one is invalid.
   explicit GntkChoice(const Setting& setting);
 };
 
-/// A row for each set. Accuracies of every kernel and C go to the file of the option `csv`, Gram matrices to the folder
-/// of the option `grams`, as they come; what is there is not computed again.
+/// Returns one row per data set. Writes accuracies of every kernel and C to the file of the option `csv`, and Gram
+/// matrices to the folder of the option `grams`, as they are computed; existing results are reused.
 [[nodiscard]] std::vector<GntkRow> gntk_rows(const Setting& setting, const GntkChoice& choice);
 
 }  // namespace widelimit::experiment

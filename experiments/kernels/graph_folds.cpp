@@ -28,8 +28,8 @@ GraphFolds::GraphFolds(const std::string& name, const Setting& setting) {
   }
   if (!apart) {
     fail(Code::input,
-         "{} has no folds that test different graphs and train on all others; they are read from graphs/{}/"
-         "10fold_idx.tar.gz",
+         "the folds of {} in graphs/{}/10fold_idx.tar.gz are invalid: there must be at least three disjoint test sets, "
+         "each with all other graphs for training",
          spec, name);
   }
   (void)check_folds(splits, data.count(), data.labels);
@@ -55,8 +55,8 @@ FoldAccuracies fold_accuracies(const Setting& setting, const GraphFolds& set, co
   std::vector<double> lambdas;
   for (const double c : costs) lambdas.push_back(1 / c);
   FoldAccuracies result{.tests = Matrix<double>(cs, folds), .inner = {}};
-  Matrix<double> pairs(cs * folds, folds);     // (c, f), g: the accuracy on g of machines trained without f and g
-  std::vector<std::pair<Index, Index>> tasks;  // two folds, or one
+  Matrix<double> pairs(cs * folds, folds);     // (c, f), g: accuracy on g of machines trained without f and g
+  std::vector<std::pair<Index, Index>> tasks;  // pairs of folds; equal for a single fold
   for (Index f = 0; f < folds; ++f) {
     for (Index g = f; g < (nested ? folds : f + 1); ++g) tasks.emplace_back(f, g);
   }

@@ -14,7 +14,7 @@ namespace widelimit::experiment {
 
 namespace {
 
-/// A number where all of the text is one.
+/// Returns a number if the whole text is one, else the text.
 Cell cell_of(const std::string& text) {
   if (text.empty()) return {};
   double value = 0;
@@ -24,7 +24,7 @@ Cell cell_of(const std::string& text) {
   return value;
 }
 
-/// Counts and numbers of the same value have the same text.
+/// Returns the text of a cell; counts and numbers of equal value have the same text.
 std::string text_of(const Cell& cell) {
   if (const auto* words = std::get_if<std::string>(&cell)) return *words;
   if (const auto* count = std::get_if<std::int64_t>(&cell)) return fmt::format("{}", static_cast<double>(*count));
@@ -43,11 +43,11 @@ void KeptRows::read() {
   const Blob bytes = read_file(path_);
   CsvRows rows(as_text(bytes), ',', path_);
   if (!rows.next() || rows.cells() != table_.columns) {
-    fail(Code::input, "{} is not a table of this experiment; choose another name", path_);
+    fail(Code::input, "{} is not a table of this experiment; choose another file name", path_);
   }
   while (rows.next()) {
     if (rows.cells().size() != table_.columns.size()) {
-      fail(Code::input, "{}, line {}: there are {} cells, not {}", path_, rows.line(), rows.cells().size(),
+      fail(Code::input, "{}, line {}: {} cells instead of {}", path_, rows.line(), rows.cells().size(),
            table_.columns.size());
     }
     std::vector<Cell> row;
@@ -77,7 +77,7 @@ double KeptRows::number(std::size_t row, std::size_t column) const {
   const Cell& cell = table_.rows[row][column];
   if (const auto* count = std::get_if<std::int64_t>(&cell)) return static_cast<double>(*count);
   if (const auto* value = std::get_if<double>(&cell)) return *value;
-  fail(Code::input, "{}, row {}: '{}' in the column '{}' is not a number", path_, row + 1, text_of(cell),
+  fail(Code::input, "{}, row {}: '{}' in column '{}' is not a number", path_, row + 1, text_of(cell),
        table_.columns[column]);
 }
 

@@ -12,23 +12,23 @@
 
 namespace widelimit::experiment {
 
-/// Results in a CSV file that grows while an experiment runs. A run with the same file finds the rows of an earlier one
-/// and computes what is missing.
+/// Results in a CSV file that is updated while an experiment runs. A run with the same file reuses existing rows and
+/// computes only the missing ones.
 class KeptRows {
  public:
-  /// The first `keys` columns tell rows apart. Error{input} where the file is another table. Without a path rows are in
-  /// memory alone.
+  /// The first `keys` columns identify a row. Throws Error{input} if the file has other columns. Without a path, rows
+  /// are kept only in memory.
   KeptRows(std::string path, std::vector<std::string> columns, std::size_t keys);
 
-  /// The row of this key.
+  /// Returns the index of the row with this key, or std::nullopt.
   [[nodiscard]] std::optional<std::size_t> find(std::span<const Cell> key) const;
   [[nodiscard]] const std::vector<Cell>& row(std::size_t row) const { return table_.rows[row]; }
-  /// Error{input} names the row where its cell is not a number.
+  /// Returns a numeric cell. Throws Error{input} with the row if the cell is not a number.
   [[nodiscard]] double number(std::size_t row, std::size_t column) const;
   [[nodiscard]] Index count(std::size_t row, std::size_t column) const;
   [[nodiscard]] std::string text(std::size_t row, std::size_t column) const;
 
-  /// Rows replace those of the same key; then the file is written, complete or not at all.
+  /// Adds rows, replacing those with the same key, and writes the file atomically.
   void add(const std::vector<std::vector<Cell>>& rows);
   [[nodiscard]] const Table& table() const { return table_; }
 

@@ -11,26 +11,26 @@
 
 namespace widelimit::experiment {
 
-/// What support vector machines of the training rows of a fold tell of its test rows.
+/// Predictions of support vector machines for the test rows of a fold.
 struct FoldAnswers {
-  /// By λ, then by rule: the class of each test row.
+  /// By λ, then by rule: the predicted class of each test row.
   std::vector<std::vector<std::vector<Index>>> classes;
   Index unsolved = 0;  ///< machines that did not converge
 };
 
 struct FoldMachines {
-  std::span<const double> lambdas;  ///< a machine for each
-  std::span<const Scheme> rules;    ///< schemes of one-vs-one, which differ in how they decide equal votes
+  std::span<const double> lambdas;  ///< one machine per λ
+  std::span<const Scheme> rules;    ///< one-vs-one schemes, which differ in breaking ties
   double tolerance = SvmOptions{}.tolerance;
   Progress* progress = nullptr;
 };
 
-/// Machines with bias, one-vs-one where the fold trains on more classes than two. K is the kernel of a network, or
-/// known to be positive semi-definite otherwise.
+/// Fits machines with bias, one-vs-one if the training part has more than two classes, and predicts the test part. K
+/// must be positive semi-definite, e.g. the kernel of a network.
 [[nodiscard]] FoldAnswers svm_answers(const GramMatrix& k, std::span<const Index> labels, const SplitRows& fold,
                                       const FoldMachines& machines, const Engine& engine);
 
-/// The share of `rows` whose class was told.
+/// Returns the accuracy of the predictions `told` for `rows`.
 [[nodiscard]] double accuracy(std::span<const Index> told, std::span<const Index> rows, std::span<const Index> labels);
 
 }  // namespace widelimit::experiment

@@ -23,10 +23,10 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// A line of Arora et al. (2020), Table 1, as NT-L prints it; ranks are among 180 classifiers.
+/// A row of Arora et al. (2020), Table 1, as printed in NT-L; ranks are among 180 classifiers.
 struct PublishedLine {
   const char* classifier;
-  const char* family;  ///< ours that is the same; empty where there is none
+  const char* family;  ///< our corresponding classifier; empty if there is none
   const char* rank;
   const char* average;
   const char* p90;
@@ -41,19 +41,19 @@ constexpr PublishedLine published[]{
     {"Gaussian kernel", "RBF", "35.76", "81.03 ± 15.09", "85.56", "72.22", "94.56 ± 8.22"},
     {"Polynomial kernel", "polynomial", "38.44", "78.21 ± 20.30", "80.00", "62.22", "91.29 ± 18.05"}};
 
-/// What is known of a set.
+/// Results on one data set.
 struct Line {
   SetResult kernels;
-  std::vector<NetworkResult> networks;  ///< as network_kinds(); empty where none were trained
+  std::vector<NetworkResult> networks;  ///< in the order of network_kinds(); empty if none were trained
   double network_seconds = 0;
 };
 
-/// A row for each set: what the page sorts, and what the file keeps.
+/// Table and CSV file with one row per data set.
 class Lines {
  public:
   Lines(const std::string& path, std::string grid) : grid_(std::move(grid)), rows_(path, columns(), 1) {}
 
-  /// Networks of another grid are left out.
+  /// Returns the stored results of a data set; omits networks of another grid.
   [[nodiscard]] std::optional<Line> find(const std::string& name) const {
     const Cell key[]{name};
     const auto row = rows_.find(key);
@@ -119,7 +119,7 @@ class Lines {
   KeptRows rows_;
 };
 
-/// The first sets also train networks.
+/// Grid of the networks, and the number of data sets with networks, the first ones.
 struct Wanted {
   NetworkGrid grid;
   Index network_sets = 0;
@@ -153,7 +153,7 @@ std::vector<Line> run_sets(const Setting& setting, const std::vector<UciSet>& se
   return lines;
 }
 
-/// A column for each family of kernels, then, with networks, for each of their kinds.
+/// Returns one column per kernel family, and, with networks, one per network kind.
 Matrix<double> accuracies_of(const std::vector<Line>& lines, bool networks) {
   const Index families = std::ssize(kernel_families());
   Matrix<double> accuracies(std::ssize(lines), families + (networks ? std::ssize(network_kinds()) : 0));
@@ -162,7 +162,7 @@ Matrix<double> accuracies_of(const std::vector<Line>& lines, bool networks) {
     for (Index f = 0; f < accuracies.cols(); ++f) {
       const double accuracy =
           f < families ? line.kernels.families[usize(f)].accuracy : line.networks[usize(f - families)].accuracy;
-      // Sums of the same accuracies in another order must stay equal: they share a rank.
+      // Rounds so that sums of the same accuracies in another order tie in rank.
       accuracies(i, f) = std::nearbyint(1e12 * accuracy) / 1e12;
     }
   }
@@ -180,7 +180,7 @@ double mean_by_sums(const std::vector<Line>& lines) {
   return mean;
 }
 
-/// Ranks and shares of the best, of kernels and, where all of these sets have some, networks.
+/// Compares ranks and accuracies relative to the best, of kernels and, if all these sets have some, networks.
 Part comparison(const Setting& setting, const std::vector<Line>& lines, Json& results) {
   const bool networks =
       std::all_of(lines.begin(), lines.end(), [](const Line& line) { return !line.networks.empty(); });
@@ -240,27 +240,27 @@ std::string kernel_words(const std::vector<Line>& lines) {
     if (line.kernels.unsolved > 0) with_unsolved.push_back(line.kernels.name);
   }
   return fmt::format(
-      "Support vector machines with bias, one-vs-one, equal votes to the first class, as LIBSVM has it; to the larger "
-      "sum of decisions instead the NTK has {:.2f} %. Kernel and C = 0.01 … 10⁴ are chosen on two halves of a set "
+      "One-vs-one support vector machines with bias; ties go to the first class, as in LIBSVM; with ties broken by the "
+      "larger sum of decisions the NTK has {:.2f} %. Kernel and C = 0.01 … 10⁴ are selected on two halves of a set "
       "(conxuntos.dat), then tested on four random splits of 3/4 and 1/4 (conxuntos_kfold.dat): these overlap, and "
-      "rows that chose the parameters are tested again, so that accuracies are somewhat optimistic, as in the "
-      "published table. Rank: Friedman's among ours; the published ranks are among 180 classifiers. P90, P95: sets "
-      "with 90 % or 95 % of the best accuracy of ours; PMA: mean share of it. Published numbers are for all 90 sets, "
-      "with their own grids for all but the NTK.{}",
+      "include rows used for selection, so that accuracies are slightly optimistic, as in the published table. Rank: "
+      "Friedman rank among our classifiers; published ranks are among 180 classifiers. P90, P95: fraction of sets with "
+      "at least 90 % or 95 % of our best accuracy; PMA: mean fraction of it. Published numbers are for all 90 sets, "
+      "with other grids except for the NTK.{}",
       100 * mean_by_sums(lines),
       unsolved > 0
-          ? fmt::format(" {} machines ({}) did not reach a relative duality gap of {:g}; they count as they are.",
+          ? fmt::format(" {} machines ({}) did not reach a relative duality gap of {:g}; their results are included.",
                         unsolved, fmt::join(with_unsolved, ", "), SvmOptions{}.tolerance)
           : "");
 }
 
 std::string network_words(const NetworkGrid& grid) {
   return fmt::format(
-      "Networks of {} hidden ReLU layers of width {}, without bias, an output for each class, cross-entropy of the "
-      "whole training set, Nesterov's method with momentum 0.9, rates of {} times the rate that is stable at the "
-      "start, {} steps or an eighth, a quarter or half of them, float32, one seed; chosen and tested on the same "
-      "partitions as kernels. He: standard parameterisation, w_std = √2; NTK: the same function at the start in NTK "
-      "parameterisation. The published grid of networks is not known.",
+      "Networks of {} hidden ReLU layers of width {}, without bias, one output per class, full-batch cross-entropy, "
+      "Nesterov momentum 0.9, rates of {} times the stable rate at initialisation, {} steps or an eighth, a quarter or "
+      "half of them, float32, one seed; selected and tested on the same partitions as the kernels. He: standard "
+      "parameterisation, w_std = √2; NTK: the same initial function in NTK parameterisation. The published grid of "
+      "networks is unknown.",
       fmt::join(grid.hidden, ", "), fmt::join(grid.widths, ", "), fmt::join(grid.rates, ", "), grid.steps);
 }
 
@@ -271,7 +271,7 @@ Wanted wanted_networks(const Setting& setting, Index sets) {
                          .steps = setting.count("steps", 1)},
                 .network_sets = std::min(setting.count("network-sets", 0), sets)};
   if (wanted.network_sets == 1) {
-    fail(Code::usage, "--network-sets 1: classifiers are ranked on two sets at least; 0 trains no networks");
+    fail(Code::usage, "--network-sets 1: ranks need at least two sets; give 0 to train no networks");
   }
   return wanted;
 }
@@ -291,15 +291,15 @@ Outcome run(const Setting& setting) {
     const std::vector<Line> some(lines.begin(), lines.begin() + wanted.network_sets);
     Json& results = outcome.results["with_networks"];
     Part networks = comparison(setting, some, results);
-    networks.heading = fmt::format("Networks beside kernels, the {} smallest sets", some.size());
+    networks.heading = fmt::format("Networks and kernels on the {} smallest sets", some.size());
     networks.words = network_words(wanted.grid);
     outcome.parts.push_back(std::move(networks));
   }
   outcome.parts.push_back({.heading = "Every set",
                            .table = file.table(lines),
                            .words =
-                               "Accuracies in percent. Unsolved: machines of all kernels and C that miss the duality "
-                               "gap. Seconds are those of all kernels of a set, NN seconds those of all networks.",
+                               "Accuracies in percent. Unsolved: machines of all kernels and C that do not reach the "
+                               "duality gap. Seconds: all kernels of a set; NN seconds: all networks.",
                            .pictures = {},
                            .sortable = true});
   double seconds = 0;
@@ -329,19 +329,17 @@ Outcome run(const Setting& setting) {
 namespace widelimit::experiment {
 
 Experiment uci_90() {
-  return {
-      .name = "uci-90",
-      .summary = "Support vector machines of tangent and other kernels, and networks, on 90 small UCI sets",
-      .work = "Arora et al. 2020, Harnessing the Power of Infinitely Wide Deep Nets on Small-data Tasks, Table 1",
-      .options = {{"sets", "N", "The N smallest sets", "50", "90"},
-                  {"network-sets", "N", "The N smallest sets train networks, too", "8", "90"},
-                  {"hidden", "LIST", "Networks: hidden layers", "1,2,4", ""},
-                  {"widths", "LIST", "Networks: widths", "64,256", ""},
-                  {"rates", "LIST", "Networks: rates, as multiples of a stable one", "0.2,1", ""},
-                  {"steps", "N", "Networks: steps; an eighth, a quarter and half of them are tried, too", "400", ""},
-                  {"csv", "FILE", "Results of each set, as they come; those that it has are not computed again", "",
-                   ""}},
-      .run = uci::run};
+  return {.name = "uci-90",
+          .summary = "Support vector machines with NTKs and other kernels, and networks, on 90 small UCI data sets",
+          .work = "Arora et al. 2020, Harnessing the Power of Infinitely Wide Deep Nets on Small-data Tasks, Table 1",
+          .options = {{"sets", "N", "Number of smallest sets", "50", "90"},
+                      {"network-sets", "N", "Number of smallest sets on which networks are trained too", "8", "90"},
+                      {"hidden", "LIST", "Networks: hidden layers", "1,2,4", ""},
+                      {"widths", "LIST", "Networks: widths", "64,256", ""},
+                      {"rates", "LIST", "Networks: rates, as multiples of a stable one", "0.2,1", ""},
+                      {"steps", "N", "Networks: steps; an eighth, a quarter and half of them are tried too", "400", ""},
+                      {"csv", "FILE", "CSV file of the results of each set; existing rows are reused", "", ""}},
+          .run = uci::run};
 }
 
 }  // namespace widelimit::experiment

@@ -19,11 +19,11 @@ namespace {
 constexpr Loss cross_entropy{.kind = LossKind::softmax};
 constexpr Index parts_of_steps[]{8, 4, 2, 1};
 
-/// One training of a grid.
+/// One point of the grid.
 struct Trial {
   Index hidden;
   Index width;
-  double rate;  ///< multiple of the stable one
+  double rate;  ///< multiple of the stable rate
 };
 
 std::vector<Trial> trials_of(const NetworkGrid& grid) {
@@ -36,7 +36,7 @@ std::vector<Trial> trials_of(const NetworkGrid& grid) {
   return trials;
 }
 
-/// A part of a set to learn, and a part to tell.
+/// Training and test part of a fold.
 class Lesson {
  public:
   Lesson(const Dataset& data, const SplitRows& fold)
@@ -53,7 +53,7 @@ class Lesson {
   }
   [[nodiscard]] double samples() const { return static_cast<double>(fold_.train.size()); }
 
-  /// Accuracies at each record, by the largest output.
+  /// Returns the test accuracy at each record; the largest output gives the class.
   [[nodiscard]] std::vector<double> accuracies(const TrainingRecord& record) const {
     const Index classes = present_.count();
     std::vector<double> result;
@@ -82,7 +82,7 @@ Network network_of(const Trial& trial) {
   return Network::parse(fmt::format("fc:{}(w_std={}, b_std=0)", trial.hidden, std::numbers::sqrt2));
 }
 
-/// What all trainings of a kind and a grid share.
+/// Settings common to all trainings of a kind and a grid.
 struct Training {
   const Setting& setting;
   const NetworkKind& kind;
@@ -98,12 +98,12 @@ struct Training {
     options.progress = progress;
     return options;
   }
-  /// Of the mean loss.
+  /// Returns the learning rate on the mean loss.
   [[nodiscard]] double rate(const Trial& trial, const Lesson& lesson) const {
     return trial.rate * lesson.samples() *
            default_rate(network_of(trial), lesson.data(), options(trial), setting.engine);
   }
-  /// Accuracies after each of the steps, which rise; 0 from where training diverged.
+  /// Returns the accuracies after each of the increasing steps; 0 if the training diverged.
   [[nodiscard]] std::vector<double> accuracies(const Trial& trial, double mean_rate, const std::vector<Index>& steps,
                                                const Lesson& lesson) const {
     TrainOptions asked = options(trial);

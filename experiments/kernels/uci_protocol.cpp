@@ -19,10 +19,10 @@ namespace widelimit::experiment::uci {
 
 namespace {
 
-/// Arora et al. have up to five layers: 0 to 4 hidden ones.
+/// Arora et al. use up to five layers, i.e. 0 to 4 hidden layers.
 constexpr Index most_hidden = 4;
 
-/// How equal votes are decided: the rule of LIBSVM, then ours.
+/// Rules for ties: that of LIBSVM, then ours.
 constexpr std::array<Scheme, 2> tie_rules{Scheme::one_vs_one_first, Scheme::one_vs_one};
 using ByRule = std::array<double, tie_rules.size()>;
 
@@ -30,21 +30,21 @@ using ByRule = std::array<double, tie_rules.size()>;
 struct Candidate {
   std::string name;
   std::size_t first_family;        ///< in kernel_families()
-  std::vector<std::size_t> also;   ///< families that have it, too
-  std::optional<Index> stacked;    ///< its place in the sweep …
-  ClassicalKernel classical = {};  ///< … or what to compute
-  double unit = 1;                 ///< C of ours is that of theirs times this
+  std::vector<std::size_t> also;   ///< further families that contain it
+  std::optional<Index> stacked;    ///< its index in the sweep …
+  ClassicalKernel classical = {};  ///< … or the classical kernel
+  double unit = 1;                 ///< our C is the published C times this
 };
 
 enum Family : std::size_t { ntk, nngp, linear, rbf, laplace, polynomial };
 
-/// In the order in which the first of equals is chosen.
+/// Returns the candidates; in case of ties the first is selected.
 std::vector<Candidate> candidates_for(Index features) {
   const auto d = static_cast<double>(features);
   std::vector<Candidate> all;
   for (Index hidden = 0; hidden <= most_hidden; ++hidden) {
     for (Index frozen = 0; frozen <= hidden; ++frozen) {
-      // With all but the readout frozen the tangent kernel is that of the Gaussian process.
+      // With all layers but the readout frozen, the NTK is the NNGP kernel.
       std::vector<std::size_t> also;
       if (frozen == hidden) also.push_back(nngp);
       if (hidden == 0) also.push_back(linear);
@@ -68,7 +68,7 @@ std::vector<Candidate> candidates_for(Index features) {
   return all;
 }
 
-/// Accuracies on the test rows of a fold for each C, by both rules.
+/// Computes the accuracies on the test rows of a fold for each C, by both rules.
 class FoldAccuracies {
  public:
   FoldAccuracies(const Setting& setting, const Dataset& data, Progress* progress)
@@ -96,7 +96,7 @@ class FoldAccuracies {
   std::atomic<Index> unsolved_{0};
 };
 
-/// A Gram matrix of a set, its own or one of the sweep.
+/// A Gram matrix of a set, owned or part of the sweep.
 class SetKernel {
  public:
   SetKernel(AnyMatrix own, const Engine& engine)
@@ -109,7 +109,7 @@ class SetKernel {
   GramMatrix gram_;
 };
 
-/// The Gram matrices of a set: those of networks from one pass, the others when asked for.
+/// The Gram matrices of a set: those of networks from one pass, the others on demand.
 class SetKernels {
  public:
   SetKernels(const Setting& setting, const Dataset& data, Progress* progress)
@@ -141,8 +141,8 @@ std::vector<double> lambdas_of(const Candidate& one) {
   return lambdas;
 }
 
-/// The set with the samples first that the selection trains on, class by class, then those that it tells: what the
-/// selection takes of a Gram matrix are then blocks, which nobody need copy.
+/// Reorders the set: first the training samples of the selection, sorted by class, then its test samples. The Gram
+/// matrices of the selection are then blocks and need no copy.
 UciSet arranged(const UciSet& set) {
   SplitRows rows = set.selection;
   const auto label = [&](Index i) { return set.data.labels[usize(i)]; };
@@ -179,7 +179,7 @@ bool belongs(const Candidate& one, std::size_t family) {
   return one.first_family == family || std::find(one.also.begin(), one.also.end(), family) != one.also.end();
 }
 
-/// The first of the best.
+/// Returns the first kernel and C of the best validation accuracy.
 Choice best_of(const std::vector<Candidate>& candidates, const std::vector<std::vector<ByRule>>& validation,
                std::size_t family, std::size_t rule) {
   Choice best;
@@ -201,8 +201,8 @@ const std::vector<KernelFamily>& kernel_families() {
       {"NTK", "0 to 4 hidden ReLU layers, the first 0 to all of them frozen"},
       {"NNGP", "0 to 4 hidden ReLU layers"},
       {"linear", "⟨x,x'⟩"},
-      {"RBF", "γ = 0.01, 0.1, 1, 10 by the number of features"},
-      {"Laplace", "γ = 0.01, 0.1, 1, 10 by the number of features, ℓ1 distance"},
+      {"RBF", "γ = 0.01, 0.1, 1, 10 divided by the number of features"},
+      {"Laplace", "γ = 0.01, 0.1, 1, 10 divided by the number of features, ℓ1 distance"},
       {"polynomial", "(⟨x,x'⟩/d + 1)^q, q = 2, 3, 4"}};
   return families;
 }

@@ -14,7 +14,7 @@ namespace widelimit::experiment::uci {
 
 namespace {
 
-/// The partition files of every set: [set][file].
+/// Partition files by data set and file name: [set][file].
 using Partitions = std::map<std::string, std::map<std::string, std::vector<SplitRows>>>;
 
 Partitions read_partitions(const ReadLimits& limits) {
@@ -46,7 +46,7 @@ UciSet load_set(const std::string& name, const Partitions& partitions, const Rea
   set_task(set.data, Task::classification);
   const auto& files = partitions.at(name);
   if (!files.contains("conxuntos.dat") || !files.contains("conxuntos_kfold.dat")) {
-    fail(Code::input, "the partitions of uci:{} are not complete", name);
+    fail(Code::input, "the partitions of uci:{} are incomplete", name);
   }
   const std::vector<SplitRows>& selection = files.at("conxuntos.dat");
   set.tests = files.at("conxuntos_kfold.dat");
@@ -65,7 +65,7 @@ std::vector<UciSet> load_uci_sets(const Setting& setting, Index count) {
   for (const std::string& name : set_names()) {
     if (partitions.contains(name)) sets.push_back(load_set(name, partitions, limits));
   }
-  if (std::ssize(sets) < count) fail(Code::input, "there are {} sets with partitions, not {}", sets.size(), count);
+  if (std::ssize(sets) < count) fail(Code::input, "there are only {} sets with partitions, not {}", sets.size(), count);
   std::stable_sort(sets.begin(), sets.end(),
                    [](const UciSet& a, const UciSet& b) { return a.data.count() < b.data.count(); });
   sets.resize(static_cast<std::size_t>(count));

@@ -9,16 +9,16 @@
 
 namespace widelimit::experiment::uci {
 
-/// A set of the benchmark of Fernández-Delgado et al. (2014) with the partitions that were published with it.
+/// A data set of the benchmark of Fernández-Delgado et al. (2014) with its published partitions.
 struct UciSet {
   std::string name;
   Dataset data;
-  SplitRows selection;           ///< conxuntos.dat: half to train on, half to choose parameters by
-  std::vector<SplitRows> tests;  ///< conxuntos_kfold.dat: four random 3/4 to train on, 1/4 to test
+  SplitRows selection;           ///< conxuntos.dat: one half for training, one for selection
+  std::vector<SplitRows> tests;  ///< conxuntos_kfold.dat: four random splits, 3/4 training, 1/4 test
 };
 
-/// The `count` smallest sets of the 90, by their number of samples. Error{input} where tables or partitions are missing
-/// or do not fit together.
+/// Loads the `count` smallest of the 90 data sets, by number of samples. Throws Error{input} if tables or partitions
+/// are missing or inconsistent.
 [[nodiscard]] std::vector<UciSet> load_uci_sets(const Setting& setting, Index count);
 
 }  // namespace widelimit::experiment::uci
