@@ -19,7 +19,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Sums over the pairs of training samples of one kind, x ≠ x'.
+/// Sums over pairs x ≠ x' of training samples of one kind.
 struct PairMeans {
   std::array<double, 3> orders{};
   double whole = 0;
@@ -35,9 +35,9 @@ struct PairMeans {
 
 /// A label-aware term yᵀM(x,x')y, decomposed for every pair of training samples.
 struct Decomposition {
-  std::array<PairMeans, 2> means;  ///< of different classes, of one class
-  double largest = 0;              ///< |whole|
-  double difference = 0;           ///< |order 0 + order 1 + order 2 − whole|, the largest
+  std::array<PairMeans, 2> means;  ///< over pairs of different classes, and of the same class
+  double largest = 0;              ///< max |whole|
+  double difference = 0;           ///< max |order 0 + order 1 + order 2 − whole|
 
   void add(bool same, const std::array<double, 3>& orders, double whole) {
     means[same ? 1 : 0].add(orders, whole);
@@ -46,8 +46,8 @@ struct Decomposition {
   }
 };
 
-/// Z of kernel regression (LA's KR-V1) as yᵀMy, M_ij = w_ij/Σw with the weights of its definition, against the ratio
-/// of quadratics that the library evaluates.
+/// Decomposes Z of kernel regression (KR-V1 of LA) as yᵀMy, M_ij = w_ij/Σw with the weights of its definition, and
+/// compares with the ratio of quadratics evaluated by the library.
 Decomposition of_regression(const Setting& setting, const DigitSamples& digits, const std::vector<double>& means) {
   const SampleView x = digits.data.train.view();
   const Index n = x.count();
@@ -78,8 +78,8 @@ Decomposition of_regression(const Setting& setting, const DigitSamples& digits, 
   return result;
 }
 
-/// Σ_ij M_ij E K⁽⁴⁾ of the neural tangent hierarchy, a quadratic form in y for each pair (x,x'): its matrix by
-/// polarisation, q(e_i + e_j) − q(e_i) − q(e_j) = M_ij + M_ji, over the same directions.
+/// Σ_ij M_ij E K⁽⁴⁾ of the neural tangent hierarchy, a quadratic form in y for each pair (x,x'). Its matrix is computed
+/// by polarisation, q(e_i + e_j) − q(e_i) − q(e_j) = M_ij + M_ji, over the same directions.
 class HierarchyForm {
  public:
   HierarchyForm(const Setting& setting, const DigitSamples& digits)
@@ -111,7 +111,7 @@ class HierarchyForm {
     }
   }
 
-  /// K^NTH − Θ of a network of width 1.
+  /// Returns K^NTH − Θ of a network of width 1.
   [[nodiscard]] Matrix<double> value(const std::vector<double>& y) const {
     stop_if_asked(setting_.progress);
     const NthKernel found = nth_kernel(activation_, x_, y, std::nullopt, options_, setting_.engine);
@@ -143,7 +143,7 @@ Decomposition of_hierarchy(const HierarchyForm& form, const DigitSamples& digits
   return result;
 }
 
-/// Adds the lines of one term, and returns the largest difference against its largest value.
+/// Adds the rows of one term; returns the largest difference relative to its largest value.
 double add_lines(const std::string& term, double share, const Decomposition& found, Table& table, Json& json) {
   const double difference = found.largest > 0 ? found.difference / found.largest : found.difference;
   for (const bool same : {true, false}) {
@@ -187,17 +187,17 @@ Outcome run_hoeffding(const Setting& setting) {
     largest = std::max(largest, add_lines("NTH", share, nth, part.table, json));
   }
   part.words = fmt::format(
-      "yᵀM(x,x')y for labels drawn independently, +1 with this share: order 0 does not depend on labels, order 1 on "
-      "single ones, order 2 on pairs of them. With as many of each class order 0 is tr M and order 1 is 0. KR-V1: Z on "
-      "{} digits and the kernel of {}; NTH: the term of K⁽⁴⁾ on {} digits, {} at width 1, M by polarisation. Whole: "
-      "the "
-      "same term without the decomposition; difference: of the three orders together, against the largest entry.",
+      "yᵀM(x,x')y for independent labels, +1 with this probability: order 0 does not depend on labels, order 1 depends "
+      "on single labels, order 2 on pairs. For balanced classes order 0 is tr M and order 1 is 0. KR-V1: Z on {} "
+      "digits "
+      "and the kernel of {}; NTH: the term of K⁽⁴⁾ on {} digits, {} at width 1, M by polarisation. Whole: the term "
+      "without decomposition; difference: of the sum of the three orders, relative to the largest entry.",
       many.y.size(), setting.text("network"), few.y.size(), setting.text("activation"));
   outcome.parts.push_back(std::move(part));
   outcome.results["terms"] = std::move(json);
   outcome.results["largest_difference"] = largest;
   outcome.sentence =
-      fmt::format("Orders 0, 1 and 2 add up to the whole label-aware term to {:.1e} of its largest entry.", largest);
+      fmt::format("Orders 0, 1 and 2 sum to the label-aware term up to {:.1e} of its largest entry.", largest);
   return outcome;
 }
 
@@ -205,14 +205,14 @@ Outcome run_hoeffding(const Setting& setting) {
 
 Experiment hoeffding_decomposition() {
   return {.name = "hoeffding",
-          .summary = "What of a label-aware kernel depends on no label, on single labels and on pairs of them",
+          .summary = "Decomposition of label-aware kernels into parts of no label, single labels and pairs of labels",
           .work = "Chen, He and Su 2020, Label-Aware Neural Tangent Kernel, Lemma 2.2",
-          .options = {{"digits", "A,B", "Two digits to tell apart", "3,8", ""},
-                      {"samples", "N", "Samples of kernel regression", "60", "200"},
-                      {"network", "NET", "Network of its kernel", "fc:1", ""},
-                      {"hierarchy-samples", "N", "Samples of the tangent hierarchy", "8", "16"},
+          .options = {{"digits", "A,B", "The two digits to classify", "3,8", ""},
+                      {"samples", "N", "Samples for kernel regression", "60", "200"},
+                      {"network", "NET", "Network of the kernel of kernel regression", "fc:1", ""},
+                      {"hierarchy-samples", "N", "Samples for the tangent hierarchy", "8", "16"},
                       {"activation", "PHI", "Activation of the tangent hierarchy", "erf", ""},
-                      {"directions", "S", "Hidden weights of its expectations", "4096", ""},
+                      {"directions", "S", "Number of hidden weight vectors in the expectations", "4096", ""},
                       {"shares", "P,…", "Probabilities of the label +1", "0.5,0.7", ""}},
           .run = run_hoeffding};
 }

@@ -9,7 +9,7 @@ namespace widelimit::experiment {
 
 namespace {
 
-/// 0 and 1 of a single output, or one output for each class.
+/// Returns targets 0 and 1 of a single output, or one-hot targets.
 Matrix<double> cnn_targets(std::span<const Index> labels, Index outputs) {
   Matrix<double> targets(std::ssize(labels), outputs);
   for (Index i = 0; i < targets.rows(); ++i) {
@@ -32,7 +32,7 @@ Index told_class(const double* outputs, Index count) {
 CnnOptions asked_cnn(const Setting& setting, LossKind loss) {
   CnnOptions options{.channels = setting.counts("channels", 1), .epochs = setting.count("epochs", 0), .loss = loss};
   if (options.channels.size() != 7) {
-    fail(Code::usage, "--channels {}: seven numbers are wanted, one for each convolution", setting.text("channels"));
+    fail(Code::usage, "--channels {}: expected seven numbers, one for each convolution", setting.text("channels"));
   }
   return options;
 }
@@ -55,7 +55,7 @@ TrainedCnn train_cnn(const Setting& setting, const LaImages& images, const CnnOp
   how.look = false;
   how.memory = setting.memory;
   how.progress = setting.progress;
-  // PyTorch's convolutions have biases; the deviation is not read by its initialisation.
+  // Convolutions of PyTorch have biases; its initialisation ignores the value of b_std.
   const TrainedNetwork trained =
       train(Network::parse("lantk_cnn8(b_std=1)"), {images.train.view(), targets.view()}, how, setting.engine);
   TrainedCnn result{.accuracy = std::nullopt, .summary = trained.summary};

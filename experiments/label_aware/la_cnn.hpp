@@ -8,14 +8,14 @@
 
 namespace widelimit::experiment {
 
-/// The network of LA's tables 1 and 2 at finite width: seven convolutions of 3×3 with so many channels and a readout,
-/// biases, PyTorch's initialisation, Adam of rate 3·10⁻⁴ on batches of 128.
+/// The finite network of LA Tables 1 and 2: seven 3×3 convolutions with these channels and a readout, biases, PyTorch
+/// initialisation, Adam with rate 3·10⁻⁴ and batches of 128.
 struct CnnOptions {
   std::vector<Index> channels;  ///< seven
   Index epochs = 0;
-  LossKind loss = LossKind::squared;  ///< squared: on 0 and 1; softmax: cross-entropy
+  LossKind loss = LossKind::squared;  ///< squared: targets 0 and 1; softmax: cross-entropy
 };
-/// The options "channels" and "epochs". Error{usage} where there are not seven channels.
+/// Parses the options "channels" and "epochs". Throws Error{usage} unless there are seven channels.
 [[nodiscard]] CnnOptions asked_cnn(const Setting& setting, LossKind loss);
 
 struct TrainedCnn {
@@ -23,7 +23,8 @@ struct TrainedCnn {
   double standard_error = 0;
   TrainSummary summary;
 };
-/// Two classes have one output for the squared loss, else there is one for each class.
+/// Trains the network and scores it on the test images. It has one output for two classes with squared loss, else one
+/// per class.
 [[nodiscard]] TrainedCnn train_cnn(const Setting& setting, const LaImages& images, const CnnOptions& options);
 [[nodiscard]] nlohmann::ordered_json cnn_json(const TrainedCnn& cnn);
 

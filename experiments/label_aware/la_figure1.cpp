@@ -16,12 +16,12 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Ridgeless regression on the kernel of a network at an epoch, and its local elasticity.
+/// Accuracy of ridgeless regression on the empirical NTK of a network after an epoch, and its local elasticity.
 struct EpochRow {
   Index epoch = 0;
-  std::optional<double> accuracy;  ///< on the test images of the probe
-  double elasticity = 0;           ///< train–train
-  double other = 0;                ///< of the other labels of the same images, where there are some
+  std::optional<double> accuracy;  ///< on the test images of the probe set
+  double elasticity = 0;           ///< of train–train pairs
+  double other = 0;                ///< with the other labels of the same images, if any
 };
 
 EpochRow epoch_row(const Setting& setting, const ProbeKernels& kernels) {
@@ -39,7 +39,7 @@ struct Figure1Choice {
   std::vector<LaPair> pairs, systems;
   Index train, test;
   TwoLayerOptions network;
-  std::vector<Index> epochs;  ///< at which kernels are looked at, 0 among them
+  std::vector<Index> epochs;  ///< at which kernels are evaluated, including 0
 
   explicit Figure1Choice(const Setting& setting)
       : pairs(asked_pairs(setting, "pairs")),
@@ -49,10 +49,10 @@ struct Figure1Choice {
         network(asked_two_layer(setting)),
         epochs(setting.counts("at", 0)) {
     if (systems.size() != 2) {
-      fail(Code::usage, "--systems {}: two pairs of classes are wanted", setting.text("systems"));
+      fail(Code::usage, "--systems {}: expected two pairs of classes", setting.text("systems"));
     }
     if (train % 4 != 0 || test % 4 != 0) {
-      fail(Code::usage, "--train {} --test {}: multiples of 4 are wanted, the same number of each of four", train,
+      fail(Code::usage, "--train {} --test {}: expected multiples of 4, for equally many of four combinations", train,
            test);
     }
     epochs.push_back(0);
@@ -65,12 +65,12 @@ struct Figure1Choice {
   }
 };
 
-/// Images of two label systems: the first and second half of each are pictures of a class of either.
+/// Images with two label systems: each image is a pair of pictures, one with a class of each system.
 struct TwoSystems {
-  std::array<LaImages, 2> images;  ///< the same, with the labels of the first and of the second system
+  std::array<LaImages, 2> images;  ///< the same images with the labels of the first and of the second system
 };
 
-/// Sample k has class k mod 2 of the first system and ⌊k/2⌋ mod 2 of the second: all four combinations in turn.
+/// Concatenates pictures: sample k has class k mod 2 of the first system and ⌊k/2⌋ mod 2 of the second.
 Dataset side_by_side(const Dataset& first, const Dataset& second, bool labels_of_second) {
   const auto& a = std::get<Matrix<float>>(first.values);
   const auto& b = std::get<Matrix<float>>(second.values);
@@ -110,7 +110,7 @@ Json epoch_json(const std::string& task, const std::vector<EpochRow>& rows) {
   return json;
 }
 
-/// Columns are epochs.
+/// Returns an empty table with one column per epoch.
 Table epoch_table(const Figure1Choice& choice, const char* first) {
   Table table{.columns = {first}};
   for (const Index epoch : choice.epochs) table.columns.push_back(fmt::format("epoch {}", epoch));
@@ -125,7 +125,7 @@ Illustration epoch_figure(const std::vector<Series>& series, const std::string& 
   return shown;
 }
 
-/// (a): what regression on K_t gains on that on K₀.
+/// (a): accuracy gain of regression on K_t over K₀.
 void add_accuracies(const Setting& setting, const LaSource& source, const Figure1Choice& choice, Outcome& outcome) {
   Part part{.heading = "(a) Accuracy of regression on K_t", .table = epoch_table(choice, "pair")};
   std::vector<Series> series;
@@ -154,18 +154,19 @@ void add_accuracies(const Setting& setting, const LaSource& source, const Figure
     json.push_back(epoch_json(pair.name(), rows));
   }
   part.words = fmt::format(
-      "Ridgeless regression on the tangent kernel of a network after so many epochs of its training, K_t; epoch 0 is "
-      "K₀. {} training and {} test images of each pair; kernels of the first {}. Width {}, Adam of rate 3·10⁻⁴ on "
-      "batches of 128, squared loss on 0 and 1. The work draws the differences and prints no numbers.",
+      "Ridgeless regression on the empirical NTK K_t of a network after each of these epochs; epoch 0 is K₀. {} "
+      "training "
+      "and {} test images of each pair; kernels of the first {}. Width {}, Adam with rate 3·10⁻⁴ and batches of 128, "
+      "squared loss on 0 and 1. The work plots the differences without numbers.",
       choice.train, choice.test, choice.network.probe, choice.network.width);
   if (setting.figures && !series.empty()) {
-    part.pictures.push_back(epoch_figure(series, "What K_t gains on K_0", "accuracy, points above that of K_0",
-                                         "Figure 1(a) of the work, along training."));
+    part.pictures.push_back(epoch_figure(series, "Accuracy gain of K_t over K_0", "accuracy difference to K_0, points",
+                                         "Figure 1(a) of the work, during training."));
   }
   if (counted > 0) {
-    outcome.sentence = fmt::format(
-        "Accuracy of regression on K_t less that on K₀: {:+.2f} points after {} epochs, the mean of {} pairs.",
-        gained / static_cast<double>(counted), choice.network.epochs, counted);
+    outcome.sentence =
+        fmt::format("Accuracy of regression on K_t minus K₀: {:+.2f} points after {} epochs, averaged over {} pairs.",
+                    gained / static_cast<double>(counted), choice.network.epochs, counted);
   }
   outcome.results["accuracies"] = std::move(json);
   outcome.parts.push_back(std::move(part));
@@ -206,16 +207,15 @@ void add_systems(const Setting& setting, const LaSource& source, const Figure1Ch
     json.push_back(std::move(entry));
   }
   part.words = fmt::format(
-      "Relative ratio of LA (9) in percent, pairs of training images. The work has photographs of a cat or a dog with "
+      "Relative ratio of LA (9) in percent, pairs of training images. The work uses photographs of a cat or a dog with "
       "a "
-      "bench or a chair, which are not public; ours are a substitute: a picture of {} beside one of {}, all four "
-      "combinations. Both systems have the same images and the same initial network, so that what differs after epoch "
-      "0 "
-      "is the labels' doing.",
+      "bench or a chair, which are not public; our substitute is a picture of {} next to one of {}, in all four "
+      "combinations. Both systems have the same images and the same initial network, so differences after epoch 0 are "
+      "due to the labels.",
       choice.systems[0].name(), choice.systems[1].name());
   if (setting.figures) {
     part.pictures.push_back(
-        epoch_figure(series, "Local elasticity along training", "relative ratio, percent",
+        epoch_figure(series, "Local elasticity during training", "relative ratio, percent",
                      "Trained on the first labels, measured by the second. Figures 1(b) and 1(c) of "
                      "the work, on other images."));
   }
@@ -227,7 +227,7 @@ void add_systems(const Setting& setting, const LaSource& source, const Figure1Ch
 
 Experiment la_figure1() {
   return {.name = "la-figure1",
-          .summary = "What labels do to the tangent kernel of a network: accuracy and local elasticity along training",
+          .summary = "Effect of labels on the NTK of a network: accuracy and local elasticity during training",
           .work = "Chen, He and Su 2020, Label-Aware Neural Tangent Kernel, Figure 1",
           .options = {{"pairs", "A/B,…", "Pairs of classes of (a)",
                        "frog/ship,frog/truck,deer/ship,dog/truck,bird/truck,deer/truck", ""},
@@ -235,10 +235,10 @@ Experiment la_figure1() {
                       {"train", "N", "Training images", "1000", "10000"},
                       {"test", "N", "Test images", "500", "2000"},
                       {"width", "M", "Hidden units of the networks", "2048", "40960"},
-                      {"epochs", "N", "Epochs of their training", "10", ""},
-                      {"at", "E,…", "Epochs at which kernels are looked at, besides the first and last", "1,2,5",
+                      {"epochs", "N", "Training epochs", "10", ""},
+                      {"at", "E,…", "Epochs at which kernels are evaluated, in addition to the first and last", "1,2,5",
                        "1,2,3,5,7"},
-                      {"probe", "N", "Images, at most, that kernels are of", "500", "2000"}},
+                      {"probe", "N", "Maximal number of images for kernels", "500", "2000"}},
           .precision = Precision::f32,
           .run = [](const Setting& setting) {
             const Figure1Choice choice(setting);

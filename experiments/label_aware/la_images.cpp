@@ -11,11 +11,12 @@ namespace widelimit::experiment {
 
 namespace {
 
-/// As many of each class, the first ones, the classes in turn: the first images are balanced, however many.
+/// Returns the first images of each class, cycling through the classes, so that every prefix is balanced.
 Dataset balanced(const Dataset& all, Index count, const char* option) {
   const Index classes = std::ssize(all.class_names);
   if (count % classes != 0) {
-    fail(Code::usage, "--{} {}: a multiple of {} is wanted, the same number of each class", option, count, classes);
+    fail(Code::usage, "--{} {}: expected a multiple of {}, for equally many images of each class", option, count,
+         classes);
   }
   std::vector<std::vector<Index>> of(usize(classes));
   for (Index i = 0; i < all.count(); ++i) of[usize(all.labels[usize(i)])].push_back(i);
@@ -23,7 +24,7 @@ Dataset balanced(const Dataset& all, Index count, const char* option) {
   for (Index i = 0; i < count; ++i) {
     const std::vector<Index>& own = of[usize(i % classes)];
     if (i / classes >= std::ssize(own)) {
-      fail(Code::usage, "--{} {}: there are {} images of class {}", option, count, own.size(),
+      fail(Code::usage, "--{} {}: there are only {} images of class {}", option, count, own.size(),
            all.class_names[usize(i % classes)]);
     }
     rows.push_back(own[usize(i / classes)]);
@@ -52,7 +53,7 @@ std::vector<LaPair> asked_pairs(const Setting& setting, const std::string& optio
     const std::string one = text.substr(begin, end - begin);
     const std::size_t slash = one.find('/');
     if (slash == std::string::npos || slash == 0 || slash + 1 == one.size()) {
-      fail(Code::usage, "--{} {}: pairs of classes such as deer/dog,cat/deer are wanted", option, text);
+      fail(Code::usage, "--{} {}: expected pairs of classes, e.g. deer/dog,cat/deer", option, text);
     }
     pairs.push_back({one.substr(0, slash), one.substr(slash + 1)});
     begin = end + 1;

@@ -8,7 +8,7 @@
 
 namespace widelimit::experiment {
 
-/// Training and test images of some classes, which take turns: the same number of each.
+/// Training and test images of some classes in cyclic order, equally many of each.
 struct LaImages {
   Dataset train;
   Dataset test;
@@ -16,23 +16,23 @@ struct LaImages {
   [[nodiscard]] Index classes() const { return std::ssize(train.class_names); }
 };
 
-/// Two classes by their names: "deer/dog".
+/// Names of two classes: "deer/dog".
 struct LaPair {
   std::string first, second;
 
   [[nodiscard]] std::string name() const { return first + "/" + second; }
 };
-/// An option such as "deer/dog,cat/deer". Error{usage} where it is something else.
+/// Parses an option such as "deer/dog,cat/deer". Throws Error{usage} if it is malformed.
 [[nodiscard]] std::vector<LaPair> asked_pairs(const Setting& setting, const std::string& option = "pairs");
 
-/// CIFAR-10 as LA reads it: (byte/255 − 0.5)/0.5, in the order of the source. Reads all of it once.
+/// CIFAR-10 with the scaling of LA, (byte/255 − 0.5)/0.5, in the order of the source.
 class LaSource {
  public:
-  /// Error{input} says where CIFAR-10 is looked for.
+  /// Reads the whole data set. Throws Error{input} with the searched locations if CIFAR-10 is missing.
   explicit LaSource(const Setting& setting);
 
-  /// The first images of each of these classes, of all where none are named: `train` and `test` in all, which are
-  /// multiples of the number of classes. Error{usage} where they are not, or where there are fewer.
+  /// Returns the first images of each of these classes (default: all classes), `train` and `test` in total. Throws
+  /// Error{usage} if these are not multiples of the number of classes, or if there are fewer images.
   [[nodiscard]] LaImages images(const std::vector<std::string>& classes, Index train, Index test) const;
   [[nodiscard]] LaImages images(const LaPair& pair, Index train, Index test) const {
     return images(std::vector{pair.first, pair.second}, train, test);
@@ -43,7 +43,7 @@ class LaSource {
   Dataset test_;
 };
 
-/// The same as vectors with a constant 1 at their end, for networks without biases.
+/// Returns the images as vectors with a constant 1 appended, for networks without biases.
 [[nodiscard]] LaImages with_constant(LaImages images);
 
 }  // namespace widelimit::experiment

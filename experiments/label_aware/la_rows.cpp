@@ -33,7 +33,7 @@ LaRow regression_row(const Setting& setting, const LaImages& images, const AnyVi
   }
   const Matrix<double> targets = class_targets(images.train.labels, images.classes());
   const Scheme scheme = images.classes() == 2 ? Scheme::sign : Scheme::one_hot;
-  // A label-aware kernel may be indefinite; the published program solves with it all the same.
+  // A label-aware kernel can be indefinite; the published program solves with it nevertheless.
   const RidgeOptions options{
       .bias = method.bias, .indefinite = method.method.has_value(), .progress = setting.progress};
   const Fit fit = fit_regression(GramMatrix(std::move(k), setting.engine), targets.view(), options);
@@ -75,14 +75,14 @@ LaMethods asked_methods(const Setting& setting) {
   }
   for (const std::string& name : names) {
     if (asked != "all" && std::ranges::find(known, name) == known.end()) {
-      fail(Code::usage, "--methods {}: there is no kernel '{}'; take all, none, or some of {}", asked, name,
+      fail(Code::usage, "--methods {}: unknown kernel '{}'; choose all, none, or some of {}", asked, name,
            fmt::join(known, ","));
     }
   }
   return methods;
 }
 
-Option methods_option() { return {"methods", "M,…", "Kernels, as the table names them, all or none", "all", ""}; }
+Option methods_option() { return {"methods", "M,…", "Kernels by their names in the table, all or none", "all", ""}; }
 
 std::vector<LaRow> la_rows(const Setting& setting, const LaImages& images, const LaMethods& methods, const AnyView& k,
                            const AnyView& k_test, double ratio) {

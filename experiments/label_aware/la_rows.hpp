@@ -12,42 +12,42 @@
 
 namespace widelimit::experiment {
 
-/// A kernel of LA's tables.
+/// A kernel of the tables of LA.
 struct LaMethod {
-  std::string name;                        ///< as the work names it, or ours
-  std::optional<LabelAwareMethod> method;  ///< none: the tangent kernel itself
-  bool published = false;                  ///< a line of the work
-  bool bias = false;                       ///< regression with a bias, which is not regularised; the work has none
+  std::string name;                        ///< name in the work, or ours
+  std::optional<LabelAwareMethod> method;  ///< std::nullopt: the NTK
+  bool published = false;                  ///< whether the work has this row
+  bool bias = false;                       ///< regression with an unregularised bias; the work has none
 };
-/// The tangent kernel, those of the work, exact regression in place of its sketches, and what a bias does to both:
-/// most of what Z adds to a kernel is a constant. [docs/theory/label_aware.md]
+/// Returns the NTK, the kernels of the work, exact regressions instead of its sketches, and both with a bias, since Z
+/// is mostly a constant. [docs/theory/label_aware.md]
 [[nodiscard]] std::span<const LaMethod> la_methods();
 using LaMethods = std::vector<const LaMethod*>;
-/// Those that the option `methods` names, in the order of la_methods(): "all", "none", or some.
+/// Parses the option `methods` ("all", "none", or names); returns them in the order of la_methods().
 [[nodiscard]] LaMethods asked_methods(const Setting& setting);
 [[nodiscard]] Option methods_option();
 
-/// The tangent kernel of LA's tables 1 and 2, in a file of this name where there is a folder.
+/// Computes the NTK of LA Tables 1 and 2, in a file of this name if a folder is given.
 [[nodiscard]] TaskKernel la_kernel(const Setting& setting, const LaImages& images, const std::string& name,
                                    const std::optional<std::filesystem::path>& grams);
 
-/// Ridgeless regression on one kernel.
+/// Results of ridgeless regression on one kernel.
 struct LaRow {
   const LaMethod* method = nullptr;
   ToldImages told;
   double lambda = 0;    ///< of Z
-  double estimate = 0;  ///< seconds that Z took
+  double estimate = 0;  ///< seconds for Z
 };
 
-/// A row for each method, of the tangent kernel of the training images and of test with training images. Targets ±1 for
-/// two classes, else 1 for the class and 0 for others, as published.
+/// Returns one row per method, from the NTK K(train, train) and K(test, train). Targets are ±1 for two classes, else
+/// one-hot, as published.
 [[nodiscard]] std::vector<LaRow> la_rows(const Setting& setting, const LaImages& images, const LaMethods& methods,
                                          const AnyView& k, const AnyView& k_test, double ratio);
 
-/// "85.15", or what went wrong.
+/// Returns the accuracy in percent, e.g. "85.15", or the reason of a failure.
 [[nodiscard]] std::string percent_text(const ToldImages& told);
 [[nodiscard]] nlohmann::ordered_json row_json(const LaRow& row);
-/// The first row without a solution; empty where there is none.
+/// Describes the first row without a solution; empty if there is none.
 [[nodiscard]] std::string trouble_of(const std::vector<LaRow>& rows, const std::string& task);
 
 }  // namespace widelimit::experiment

@@ -12,16 +12,16 @@ namespace widelimit::experiment {
 namespace {
 
 using Json = nlohmann::ordered_json;
-/// Percent on each task, nothing where there is no answer.
+/// Accuracy in percent on each task, std::nullopt without solution.
 using TaskLine = std::vector<std::optional<double>>;
-/// The row that others are compared with.
+/// The baseline row.
 constexpr const char* tangent_kernel = "CNTK";
 
 std::optional<double> percent(const LaRow& row) {
   return row.told.answered() ? std::optional(100 * row.told.score.accuracy()) : std::nullopt;
 }
 
-/// The best of the label-aware kernels of the work on each task.
+/// Returns the best accuracy of the published label-aware kernels on each task.
 TaskLine best_line(const std::vector<LaTask>& tasks) {
   TaskLine line;
   for (const LaTask& task : tasks) {
@@ -62,7 +62,7 @@ bool any(const TaskLine& line) {
   return std::any_of(line.begin(), line.end(), [](const auto& value) { return value.has_value(); });
 }
 
-/// Nothing where one of them is missing.
+/// Returns the mean, or std::nullopt if a value is missing.
 std::optional<double> mean(const TaskLine& line) {
   double sum = 0;
   for (const auto& value : line) {
@@ -72,7 +72,7 @@ std::optional<double> mean(const TaskLine& line) {
   return sum / static_cast<double>(line.size());
 }
 
-/// Points and share of the error of CNTK: "1.04 / 7.4 %".
+/// Returns the gain over CNTK in points, and relative to its error: "1.04 / 7.4 %".
 std::string gain(const TaskLine& line, const TaskLine& cntk) {
   const auto ours = mean(line);
   const auto base = mean(cntk);
@@ -82,7 +82,7 @@ std::string gain(const TaskLine& line, const TaskLine& cntk) {
 
 std::string cell(const std::optional<double>& value) { return value ? fmt::format("{:.2f}", *value) : "–"; }
 
-/// The lines of a table: name, ours, and theirs where there is one.
+/// A row of a table: name, our values, and the published values if any.
 struct NamedLine {
   std::string name;
   TaskLine ours;
@@ -109,7 +109,7 @@ LaOptions asked_la(const Setting& setting, LossKind loss) {
   LaOptions options{
       .methods = asked_methods(setting), .ratio = setting.positive("ratio"), .cnn = asked_cnn(setting, loss)};
   if (options.methods.empty() && options.cnn.epochs == 0) {
-    fail(Code::usage, "--methods none and --epochs 0: nothing is left to do");
+    fail(Code::usage, "--methods none --epochs 0: nothing to compute; give kernels or epochs");
   }
   return options;
 }
@@ -161,7 +161,7 @@ Illustration la_bars(const std::vector<LaTask>& tasks, const PublishedTable& pub
   Illustration shown;
   shown.figure =
       bars(names, {ours, theirs}, {.title = "Mean accuracy over tasks", .value_label = "test accuracy, percent"});
-  shown.caption = "Rows of which both are known on all tasks.";
+  shown.caption = "Rows with our and published values on all tasks.";
   return shown;
 }
 

@@ -21,7 +21,7 @@ std::vector<double> diagonal_of(const Matrix<float>& k) {
   return diagonal;
 }
 
-/// Computes the kernels of given weights on the probe images.
+/// Computes the empirical NTK of given weights on the probe images.
 class Probe {
  public:
   Probe(const Setting& setting, const LaImages& images, Index probe)
@@ -85,7 +85,7 @@ void along_training(const Setting& setting, const LaImages& images, const TwoLay
                     std::span<const Index> epochs, const std::function<void(const ProbeKernels&)>& show) {
   const Probe probe(setting, images, options.probe);
   TrainOptions how = how_to_train(setting, images, options);
-  const Index steps = images.train.count() / how.batch;  // of an epoch
+  const Index steps = images.train.count() / how.batch;  // per epoch
   const auto wanted = [&](Index epoch) { return std::find(epochs.begin(), epochs.end(), epoch) != epochs.end(); };
   how.observer = [&](const TrainStep& step) {
     if (step.step % steps != 0 || !wanted(step.step / steps)) return;

@@ -10,17 +10,17 @@
 
 namespace widelimit::experiment {
 
-/// LA's network of Table 3 and Figure 1, f(x) = m^{−1/2} Σ_r a_r relu(w_r·x), x with a constant 1 appended: standard
-/// parameterisation, PyTorch's initialisation, squared loss on 0 and 1, Adam of rate 3·10⁻⁴ on batches of 128.
+/// The network of LA Table 3 and Figure 1, f(x) = m^{−1/2} Σ_r a_r relu(w_r·x), x with a constant 1 appended: standard
+/// parameterisation, PyTorch initialisation, squared loss on 0 and 1, Adam with rate 3·10⁻⁴ and batches of 128.
 struct TwoLayerOptions {
   Index width = 0;
   Index epochs = 0;
-  Index probe = 0;  ///< training and test images, at most, that its kernels are of
+  Index probe = 0;  ///< maximal number of training and of test images for kernels
 };
-/// The options "width", "epochs" and "probe".
+/// Parses the options "width", "epochs" and "probe".
 [[nodiscard]] TwoLayerOptions asked_two_layer(const Setting& setting);
 
-/// The empirical tangent kernel of a network on the first images.
+/// The empirical NTK of a network on the first images.
 struct ProbeKernels {
   Index epoch = 0;
   Matrix<float> k;                    ///< train × train
@@ -29,13 +29,13 @@ struct ProbeKernels {
   std::span<const Index> labels;
   std::span<const Index> test_labels;
 
-  /// LA (9) of pairs of training images, and of test with training images.
+  /// Return LA (9) over pairs of training images, and over pairs of a test and a training image.
   [[nodiscard]] double train_elasticity() const;
   [[nodiscard]] double test_elasticity() const;
 };
 
-/// Trains, and shows the kernels before training (epoch 0) and after the epochs named, in order. Error{numerical} where
-/// training fails.
+/// Trains the network and calls `show` with the kernels before training (epoch 0) and after the given epochs, in order.
+/// Throws Error{numerical} if training fails.
 void along_training(const Setting& setting, const LaImages& images, const TwoLayerOptions& options,
                     std::span<const Index> epochs, const std::function<void(const ProbeKernels&)>& show);
 

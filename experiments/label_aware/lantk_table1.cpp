@@ -25,10 +25,10 @@ std::string table1_words(Index train, Index test, const LaOptions& options, Prec
   std::string words = fmt::format(
       "{} training and {} test images of each pair, half of each class, (byte/255 − 0.5)/0.5; published: 10,000 and "
       "2,000. Kernel of the eight-layer network (`lantk_cnn8`), in {}; ridgeless regression on ±1; ratio {:g}. An "
-      "accuracy of "
-      "85 % on 2,000 images has a standard error of 0.8 points. \"best\" is the best of KR and FJLT on each task, "
-      "chosen by test accuracy, as published: optimistic. linear1 and linear2 are the exact regressions that FJLT-V1 "
-      "and FJLT-V2 sketch; +bias: with a bias that is not regularised.",
+      "accuracy of 85 % on 2,000 images has a standard error of 0.8 points. \"best\" is the best of KR and FJLT on "
+      "each "
+      "task, selected by test accuracy, as published, which is optimistic. linear1 and linear2 are the exact "
+      "regressions sketched by FJLT-V1 and FJLT-V2; +bias: with an unregularised bias.",
       train, test, precision == Precision::f32 ? "float32" : "float64", options.ratio);
   if (cnn.epochs > 0) {
     words += fmt::format(
@@ -61,20 +61,20 @@ Outcome run_table1(const Setting& setting) {
 }  // namespace
 
 Experiment lantk_table1() {
-  return {
-      .name = "lantk-table1",
-      .summary = "Label-aware kernels, their tangent kernel and a CNN on pairs of classes of CIFAR-10",
-      .work = "Chen, He and Su 2020, Label-Aware Neural Tangent Kernel, Table 1",
-      .options = {{"pairs", "A/B,…", "Pairs of classes", "deer/dog,cat/deer,cat/frog,deer/frog,bird/frog", ""},
-                  {"train", "N", "Training images of a pair", "1000", "10000"},
-                  {"test", "N", "Test images of a pair", "2000", ""},
-                  {"ratio", "R", "Mean size of the label-aware part beside the kernel", "0.0005", ""},
-                  methods_option(),
-                  {"channels", "C1,…,C7", "Channels of the CNN", "8,16,16,32,32,64,64", "16,64,64,128,128,256,256"},
-                  {"epochs", "N", "Epochs of the CNN; 0: no CNN", "10", "300"},
-                  {"grams", "DIR", "Gram matrices go there tile by tile; what is there is not computed again", "", ""}},
-      .precision = Precision::f32,
-      .run = run_table1};
+  return {.name = "lantk-table1",
+          .summary = "Label-aware kernels, their NTK and a CNN on pairs of classes of CIFAR-10",
+          .work = "Chen, He and Su 2020, Label-Aware Neural Tangent Kernel, Table 1",
+          .options = {{"pairs", "A/B,…", "Pairs of classes", "deer/dog,cat/deer,cat/frog,deer/frog,bird/frog", ""},
+                      {"train", "N", "Training images of a pair", "1000", "10000"},
+                      {"test", "N", "Test images of a pair", "2000", ""},
+                      {"ratio", "R", "Ratio of the mean label-aware part to the mean kernel", "0.0005", ""},
+                      methods_option(),
+                      {"channels", "C1,…,C7", "Channels of the CNN", "8,16,16,32,32,64,64", "16,64,64,128,128,256,256"},
+                      {"epochs", "N", "Epochs of the CNN; 0: no CNN", "10", "300"},
+                      {"grams", "DIR", "Folder for Gram matrices, computed tile by tile; existing matrices are reused",
+                       "", ""}},
+          .precision = Precision::f32,
+          .run = run_table1};
 }
 
 }  // namespace widelimit::experiment

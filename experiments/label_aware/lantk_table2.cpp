@@ -18,7 +18,7 @@ PublishedTable published_table2() {
                     {"KR-V1", {44.49, 51.39, 55.74, 60.87}},
                     {"KR-V2", {44.64, 51.38, 55.89, 60.87}},
                     {"FJLT-V1", {46.31, 52.66, 56.96, 61.58}},
-                    {"FJLT-V2", {45.72, 52.50, 56.26, std::nullopt}},  // failed for memory
+                    {"FJLT-V2", {45.72, 52.50, 56.26, std::nullopt}},  // out of memory
                     {"CNN", {45.30, 52.70, 60.23, 68.15}}}};
 }
 
@@ -26,12 +26,11 @@ std::string table2_words(Index test, const LaOptions& options, Precision precisi
   const CnnOptions& cnn = options.cnn;
   std::string words = fmt::format(
       "Ten classes, the first images of each, (byte/255 − 0.5)/0.5; {} test images, published 10,000. Kernel of the "
-      "eight-layer network (`lantk_cnn8`), in {}; ridgeless regression on 0 and 1, the class of the largest output; "
-      "the "
-      "label-aware part estimates whether two images are of one class; ratio {:g}. \"best\" is the best of KR and FJLT "
-      "at each size, chosen by test accuracy, as published: optimistic. The published FJLT-V2 failed for memory at "
-      "20,000 images. linear1 and linear2 are the exact regressions that FJLT-V1 and FJLT-V2 sketch; +bias: with "
-      "a bias that is not regularised.",
+      "eight-layer network (`lantk_cnn8`), in {}; ridgeless regression on one-hot targets; the label-aware "
+      "part estimates whether two images have the same class; ratio {:g}. \"best\" is the best of KR and FJLT at each "
+      "size, selected by test accuracy, as published, which is optimistic. The published FJLT-V2 ran out of memory at "
+      "20,000 images. linear1 and linear2 are the exact regressions sketched by FJLT-V1 and FJLT-V2; +bias: with an "
+      "unregularised bias.",
       test, precision == Precision::f32 ? "float32" : "float64", options.ratio);
   if (cnn.epochs > 0) {
     words += fmt::format(
@@ -49,7 +48,7 @@ Outcome run_table2(const Setting& setting) {
   const LaOptions options = asked_la(setting, LossKind::softmax);
   const auto grams = gram_folder(setting);
   const LaSource source(setting);
-  // Classes take turns, so that the kernel of fewer images is a corner of that of more.
+  // Images cycle through the classes, so that the kernel of fewer images is a leading block of that of more.
   const LaImages largest = source.images(std::vector<std::string>{}, sizes.back(), test);
   for (const Index size : sizes) (void)source.images(std::vector<std::string>{}, size, test);
   const TaskKernel kernel = options.methods.empty() ? TaskKernel{} : la_kernel(setting, largest, "ten-classes", grams);
@@ -68,16 +67,16 @@ Outcome run_table2(const Setting& setting) {
 Experiment lantk_table2() {
   return {
       .name = "lantk-table2",
-      .summary = "Label-aware kernels, their tangent kernel and a CNN on CIFAR-10, by training images",
+      .summary = "Label-aware kernels, their NTK and a CNN on CIFAR-10, by number of training images",
       .work = "Chen, He and Su 2020, Label-Aware Neural Tangent Kernel, Table 2",
       .options = {{"train", "N,…", "Training images", "500,1000", "2000,5000,10000,20000"},
                   {"test", "N", "Test images", "2000", "10000"},
-                  {"ratio", "R", "Mean size of the label-aware part beside the kernel", "0.0005", ""},
+                  {"ratio", "R", "Ratio of the mean label-aware part to the mean kernel", "0.0005", ""},
                   methods_option(),
                   {"channels", "C1,…,C7", "Channels of the CNN", "8,16,16,32,32,64,64", "16,128,128,256,256,512,512"},
                   {"epochs", "N", "Epochs of the CNN; 0: no CNN", "10", "50"},
-                  {"grams", "DIR", "The Gram matrix goes there tile by tile; what is there is not computed again", "",
-                   ""}},
+                  {"grams", "DIR", "Folder for the Gram matrix, computed tile by tile; an existing matrix is reused",
+                   "", ""}},
       .precision = Precision::f32,
       .run = run_table2};
 }

@@ -18,7 +18,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// The lines of the table, in its order.
+/// The rows of the table, in its order.
 constexpr std::array<const char*, 4> elasticity_lines{"NN-init", "NN-trained", "NTK", "LANTK"};
 constexpr std::size_t nn_init = 0;
 constexpr std::size_t nn_trained = 1;
@@ -28,7 +28,7 @@ constexpr std::size_t lantk_line = 3;
 const std::vector<std::string> elasticity_pairs{"frog/ship", "frog/truck", "deer/ship",
                                                 "dog/truck", "bird/truck", "deer/truck"};
 
-/// LANTK of frog/truck, train–train: probably for 60.07, near the 60.08 of its test–train pairs.
+/// LANTK of frog/truck, train–train: presumably 60.07, close to the 60.08 of its test–train pairs.
 constexpr double misprint = 60.57;
 
 PublishedTable published_elasticity(bool test) {
@@ -46,7 +46,7 @@ PublishedTable published_elasticity(bool test) {
                     {"LANTK", {66.62, misprint, 64.90, 59.75, 55.94, 59.59}}}};
 }
 
-/// Relative ratios in percent of one pair of classes.
+/// Relative ratios of one pair of classes, in percent.
 struct PairElasticity {
   std::string pair;
   std::array<std::optional<double>, 4> train, test;
@@ -63,7 +63,7 @@ std::vector<double> own_diagonal(const AnyMatrix& k) {
   return diagonal;
 }
 
-/// Kernel and label-aware kernel (KR-V1) of the network of infinite width.
+/// Adds the rows of the NTK and the label-aware kernel (KR-V1) of the infinitely wide network.
 void add_kernels(const Setting& setting, const LaImages& images, double ratio, PairElasticity& result) {
   const Network network = Network::parse("eq2");
   TaskKernel kernel = task_kernel(setting, network, images.train.view(), images.test.view());
@@ -131,8 +131,8 @@ Part part_of(const std::vector<PairElasticity>& pairs, bool test, Json& json) {
   return part;
 }
 
-/// Largest distance of the rows of kernels from the published, in points, but for the probable misprint; nothing where
-/// none is published.
+/// Returns the largest deviation of the kernel rows from the published values in points, excluding the presumed
+/// misprint; std::nullopt if none is published.
 std::optional<double> farthest(const std::vector<PairElasticity>& pairs) {
   std::optional<double> result;
   for (const PairElasticity& pair : pairs) {
@@ -163,26 +163,27 @@ Outcome run_table3(const Setting& setting) {
   Json json = Json::array();
   for (const bool tested : {false, true}) outcome.parts.push_back(part_of(pairs, tested, json));
   outcome.parts.back().words = fmt::format(
-      "Relative ratio of LA (9) in percent, 50 where labels do not matter. {} training and {} test images of each "
+      "Relative ratio of LA (9) in percent, 50 if the kernel ignores labels. {} training and {} test images of each "
       "pair, (byte/255 − 0.5)/0.5 with a constant 1 appended; published: 10,000 and 2,000. NTK: two layers, ReLU; "
-      "LANTK: KR-V1 of ratio {:g}. \"LANTK, as published\" normalises test images by the diagonal of the NTK, as the "
-      "published program does; the line above by that of the kernel itself. 60.57 of frog/truck is probably a "
-      "misprint. "
-      "Networks: width {}, {} epochs of Adam (rate 3·10⁻⁴, batches of 128) on the squared loss of 0 and 1, PyTorch's "
+      "LANTK: "
+      "KR-V1 with ratio {:g}. \"LANTK, as published\" normalises test images by the diagonal of the NTK, like the "
+      "published program; the row above by that of the kernel itself. 60.57 of frog/truck is presumably a misprint. "
+      "Networks: width {}, {} epochs of Adam (rate 3·10⁻⁴, batches of 128) on the squared loss of 0 and 1, PyTorch "
       "initialisation, output/√m, kernels of the first {} images; published: 40,960 and 10 epochs. With this "
-      "initialisation the first layer has d/m times the part in the kernel that it has in the NTK, so that NN-init "
-      "depends on the width m.",
+      "initialisation the contribution of the first layer to the kernel is d/m times that in the NTK, so NN-init "
+      "depends "
+      "on the width m.",
       train, test, ratio, options.width, options.epochs, options.probe);
   outcome.results["ratios"] = std::move(json);
   double rise = 0;
   for (const PairElasticity& pair : pairs) rise += *pair.train[nn_trained] - *pair.train[nn_init];
   outcome.sentence =
-      fmt::format("Training changes the relative ratio of networks by {:+.2f} points on the mean of {} pairs",
+      fmt::format("Training changes the relative ratio of networks by {:+.2f} points, averaged over {} pairs",
                   rise / static_cast<double>(pairs.size()), pairs.size());
   if (const auto off = farthest(pairs)) {
     outcome.results["farthest_from_published"] = *off / 100;
     outcome.sentence += fmt::format(
-        "; NTK and LANTK are within {:.2f} points of the published ratios, 60.57 of frog/truck aside", *off);
+        "; NTK and LANTK are within {:.2f} points of the published ratios, except for 60.57 of frog/truck", *off);
   }
   outcome.sentence += ".";
   return outcome;
@@ -192,16 +193,16 @@ Outcome run_table3(const Setting& setting) {
 
 Experiment lantk_table3() {
   return {.name = "lantk-table3",
-          .summary = "Local elasticity of networks before and after training, of their kernel and a label-aware one",
+          .summary = "Local elasticity of networks before and after training, of their NTK and a label-aware kernel",
           .work = "Chen, He and Su 2020, Label-Aware Neural Tangent Kernel, Table 3",
           .options = {{"pairs", "A/B,…", "Pairs of classes",
                        "frog/ship,frog/truck,deer/ship,dog/truck,bird/truck,deer/truck", ""},
                       {"train", "N", "Training images of a pair", "1000", "10000"},
                       {"test", "N", "Test images of a pair", "500", "2000"},
-                      {"ratio", "R", "Mean size of the label-aware part beside the kernel", "0.1", ""},
+                      {"ratio", "R", "Ratio of the mean label-aware part to the mean kernel", "0.1", ""},
                       {"width", "M", "Hidden units of the networks", "4096", "40960"},
-                      {"epochs", "N", "Epochs of their training", "10", ""},
-                      {"probe", "N", "Images, at most, that kernels of networks are of", "500", "2000"}},
+                      {"epochs", "N", "Training epochs", "10", ""},
+                      {"probe", "N", "Maximal number of images for kernels of networks", "500", "2000"}},
           .precision = Precision::f32,
           .run = run_table3};
 }

@@ -18,11 +18,11 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// What the kernel of the trained network is compared with.
+/// Approximations that the kernel of the trained network is compared with.
 constexpr std::array<const char*, 3> approximations{"K₀", "K₀ + K⁽³⁾ term", "K₀ + K⁽³⁾ + K⁽⁴⁾ terms"};
 constexpr std::array<const char*, 3> stated_slopes{"-1", "-1", "-2 (Theorem 2.1, up to logarithms)"};
 
-/// ‖K_t − approximation‖/‖K₀‖ in the Frobenius norm, one for each of `approximations`, over training and test entries.
+/// ‖K_t − approximation‖/‖K₀‖ in the Frobenius norm for each of `approximations`, over training and test entries.
 struct Errors {
   std::array<double, 3> squares{};
   double start = 0;
@@ -41,7 +41,7 @@ struct Errors {
   [[nodiscard]] double relative(std::size_t order) const { return std::sqrt(squares[order] / start); }
 };
 
-/// Errors of all networks, a point for each.
+/// Errors of all networks, one entry per network.
 struct ErrorPoints {
   std::vector<double> widths;
   std::array<std::vector<double>, 3> errors;
@@ -91,7 +91,7 @@ ErrorPoints measured(const Setting& setting, const NthErrorChoice& choice, const
   return points;
 }
 
-/// Geometric means by width: errors of single networks scatter by factors.
+/// Returns geometric means by width, since errors of single networks vary by factors.
 std::vector<double> means(const ErrorPoints& points, std::size_t order, const NthErrorChoice& choice) {
   std::vector<double> result;
   for (std::size_t w = 0; w < choice.widths.size(); ++w) {
@@ -139,15 +139,15 @@ Outcome run_nth_error(const Setting& setting) {
     tell_fit(entry, line);
     outcome.results["approximations"].push_back(std::move(entry));
     if (o + 1 == approximations.size()) {
-      outcome.sentence = fmt::format(
-          "K̂_t of each network's own K₀, K⁽³⁾ and K⁽⁴⁾: error by width of slope {}; -2 is stated.", slope_text(line));
+      outcome.sentence =
+          fmt::format("Error of K̂_t from K₀, K⁽³⁾ and K⁽⁴⁾ of each network: slope {} in the width; -2 is stated.",
+                      slope_text(line));
     }
   }
   part.words = fmt::format(
       "Network {}; {} and {} digits; gradient flow on Σ(y − f)² until t = {:g}. Errors are Frobenius norms over "
-      "training "
-      "and test entries against that of K₀, geometric means of {} networks a width; every network is a point of the "
-      "slope.",
+      "training and test entries relative to that of K₀, geometric means over {} networks per width; the slope is "
+      "fitted to all networks.",
       setting.text("network"), choice.samples, choice.tests, choice.time, choice.seeds);
   for (const std::string& remark : points.remarks) part.words += fmt::format(" Note: {}.", remark);
   if (setting.figures) part.pictures.push_back(error_figure(points, choice));
@@ -162,16 +162,16 @@ Outcome run_nth_error(const Setting& setting) {
 Experiment nth_error() {
   return {
       .name = "nth-error",
-      .summary = "How the error of the neural tangent hierarchy, cut after K⁽⁴⁾, falls with the width",
+      .summary = "Decay of the error of the neural tangent hierarchy, truncated after K⁽⁴⁾, with the width",
       .work = "Chen, He and Su 2020, Label-Aware Neural Tangent Kernel, Theorem 2.1",
-      .options = {{"network", "NET", "Network; the statement is of smooth activations", "dense tanh dense", ""},
-                  {"digits", "A,B", "Two digits to tell apart", "3,8", ""},
+      .options = {{"network", "NET", "Network; the theorem assumes smooth activations", "dense tanh dense", ""},
+                  {"digits", "A,B", "The two digits to classify", "3,8", ""},
                   {"samples", "N", "Training samples", "6", "16"},
                   {"tests", "N", "Test samples", "4", "8"},
                   {"widths", "M1,M2,…", "Widths of the networks", "64,128,256,512", "64,128,256,512,1024,2048,4096"},
-                  {"seeds", "N", "Networks of each width", "4", "8"},
+                  {"seeds", "N", "Networks per width", "4", "8"},
                   {"time", "T", "Time of the gradient flow on the sum of squares", "1", ""},
-                  {"tolerance", "E", "Error of an output in a step of that flow", "1e-8", "1e-10"}},
+                  {"tolerance", "E", "Error tolerance of an output per step of that flow", "1e-8", "1e-10"}},
       .run = run_nth_error};
 }
 

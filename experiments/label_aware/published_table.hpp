@@ -7,12 +7,12 @@
 
 namespace widelimit::experiment {
 
-/// Numbers of a published table: a line for each method, a column for each task.
+/// Values of a published table: one row per method, one column per task.
 struct PublishedTable {
   std::vector<std::string> tasks;
-  std::vector<std::pair<std::string, std::vector<std::optional<double>>>> lines;  ///< as many numbers as tasks
+  std::vector<std::pair<std::string, std::vector<std::optional<double>>>> lines;  ///< one value per task
 
-  /// Nothing where the table has no such line or task, or no number there.
+  /// Returns the value, or std::nullopt if the table has no such row or task, or no value there.
   [[nodiscard]] std::optional<double> at(const std::string& line, const std::string& task) const {
     for (std::size_t t = 0; t < tasks.size(); ++t) {
       if (tasks[t] != task) continue;

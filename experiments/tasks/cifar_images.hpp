@@ -12,14 +12,15 @@ namespace widelimit::experiment {
 struct CifarImages {
   Dataset train;
   Dataset test;
-  Scaler scaling;  ///< what both went through
+  Scaler scaling;  ///< applied to both
 
   [[nodiscard]] Index classes() const { return std::ssize(train.class_names); }
-  /// A test image as it was read: numbers from 0 to 255.
+  /// Returns an unscaled test image, with values from 0 to 255.
   [[nodiscard]] std::vector<double> picture(Index test_image) const;
 };
 
-/// The first training and test images, all where there are fewer. Error{input} says where CIFAR-10 is looked for.
+/// Loads the first training and test images, or all if there are fewer. Throws Error{input} with the searched locations
+/// if CIFAR-10 is missing.
 [[nodiscard]] CifarImages cifar_images(const Setting& setting, Index train, Index test);
 
 }  // namespace widelimit::experiment

@@ -9,7 +9,7 @@ namespace widelimit::experiment {
 std::vector<std::string> two_digits(const Setting& setting) {
   std::vector<std::string> digits;
   for (const double digit : setting.numbers("digits", 0, 9)) digits.push_back(fmt::format("{:g}", digit));
-  if (digits.size() != 2) fail(Code::usage, "--digits {}: two are wanted", setting.text("digits"));
+  if (digits.size() != 2) fail(Code::usage, "--digits {}: expected two digits", setting.text("digits"));
   return digits;
 }
 

@@ -18,7 +18,8 @@ DigitSamples digit_samples(const Setting& setting, Index samples, Index tests) {
   for (Index i = 0; i < all.count(); ++i) of[usize(all.labels[usize(i)])].push_back(i);
   const Index wanted = samples + tests;
   if (wanted > 2 * std::min(std::ssize(of[0]), std::ssize(of[1]))) {
-    fail(Code::usage, "--samples {} --tests {}: there are {} digits of these classes", samples, tests, all.count());
+    fail(Code::usage, "--samples {} --tests {}: there are only {} digits of these classes", samples, tests,
+         all.count());
   }
   std::vector<Index> rows;
   for (Index i = 0; i < wanted; ++i) rows.push_back(of[usize(i % 2)][usize(i / 2)]);

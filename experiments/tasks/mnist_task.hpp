@@ -14,15 +14,15 @@ struct MnistTask {
   Dataset test;
   AnyMatrix k;                ///< train × train
   AnyMatrix k_test;           ///< test × train
-  bool semidefinite = false;  ///< k is so by construction
-  double seconds = 0;         ///< of the kernels
+  bool semidefinite = false;  ///< k is positive semi-definite by construction
+  double seconds = 0;         ///< time of the kernels
   std::string route;
 
   [[nodiscard]] Index classes() const { return std::ssize(train.class_names); }
 };
 
-/// The first `samples` training digits of these classes (all ten where none are named) and all their test digits.
-/// Error{input} says where MNIST is looked for.
+/// Loads the first `samples` training digits of these classes (default: all ten) and all their test digits. Throws
+/// Error{input} with the searched locations if MNIST is missing.
 [[nodiscard]] MnistTask mnist_task(const Setting& setting, const std::string& network,
                                    const std::vector<std::string>& classes, Index samples);
 

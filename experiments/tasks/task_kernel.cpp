@@ -34,7 +34,7 @@ TaskKernel in_memory(const Setting& setting, const Network& network, const Sampl
   return kernel;
 }
 
-/// The same call goes on: there is no option to add for it.
+/// Resumes an existing file; removes the remedy `resume` from errors, since experiments have no such option.
 GramFileSummary written(const Setting& setting, const Network& network, const std::vector<GramBlock>& blocks,
                         const std::filesystem::path& file) {
   GramFileOptions options{.kind = Kind::ntk, .precision = setting.precision, .memory = setting.memory};
@@ -89,7 +89,7 @@ std::optional<std::filesystem::path> gram_folder(const Setting& setting) {
   if (folder.empty()) return std::nullopt;
   std::error_code failure;
   std::filesystem::create_directories(folder, failure);
-  if (failure) fail(Code::resource, "the folder '{}' cannot be made: {}", folder, failure.message());
+  if (failure) fail(Code::resource, "cannot create the folder '{}': {}", folder, failure.message());
   return folder;
 }
 

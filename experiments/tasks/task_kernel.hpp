@@ -10,32 +10,32 @@
 
 namespace widelimit::experiment {
 
-/// The tangent kernel of a network on the samples of a task.
+/// The NTK of a network on the samples of a task.
 struct TaskKernel {
   AnyMatrix k;                ///< train × train
   AnyMatrix k_test;           ///< test × train
-  bool semidefinite = false;  ///< k is so by construction
+  bool semidefinite = false;  ///< k is positive semi-definite by construction
   double seconds = 0;
   std::string route;
 };
 
-/// The first rows and columns of a kernel: that of fewer samples.
+/// Returns the leading block of a kernel, i.e. the kernel of fewer samples.
 [[nodiscard]] AnyView corner(const AnyMatrix& kernel, Index rows, Index cols);
 
-/// Computed in memory, or, where there is a `file`, tile by tile into that HDF5 file and read back: a run that was
-/// stopped goes on where it ended. Both have the same bits.
+/// Computes the kernel in memory, or, if `file` is given, tile by tile in that HDF5 file, resuming an interrupted run.
+/// Both results are bitwise identical.
 [[nodiscard]] TaskKernel task_kernel(const Setting& setting, const Network& network, const SampleView& train,
                                      const SampleView& test,
                                      const std::optional<std::filesystem::path>& file = std::nullopt);
 
-/// The tangent kernel of samples with themselves, computed or in a file in the same way.
+/// Computes the NTK of samples with themselves, in memory or in a file as task_kernel does.
 [[nodiscard]] AnyMatrix square_kernel(const Setting& setting, const Network& network, const SampleView& samples,
                                       const std::optional<std::filesystem::path>& file = std::nullopt);
 
-/// The folder of the option "grams", made where it is missing; nothing where none was asked for. Error{resource} where
-/// it cannot be made.
+/// Returns the folder of the option "grams", created if missing; std::nullopt if the option is empty. Throws
+/// Error{resource} if it cannot be created.
 [[nodiscard]] std::optional<std::filesystem::path> gram_folder(const Setting& setting);
-/// The file of a kernel there, named after its sizes and precision; nothing without a folder.
+/// Returns the file of a kernel in the folder, named by sizes and precision; std::nullopt without a folder.
 [[nodiscard]] std::optional<std::filesystem::path> gram_file(const std::optional<std::filesystem::path>& folder,
                                                              const std::string& name, Index train, Index test,
                                                              Precision precision);

@@ -7,22 +7,22 @@
 
 namespace widelimit::experiment {
 
-/// How well a machine tells the test images.
+/// Predictions and scores of a machine on the test images.
 struct ToldImages {
   double lambda = 0;  ///< 0: ridgeless
   ClassScores score;
-  std::vector<Index> told;  ///< class of each
+  std::vector<Index> told;  ///< predicted class of each image
   Summary summary;
 
-  /// A machine without a solution tells nothing.
+  /// Returns whether the machine has a solution.
   [[nodiscard]] bool answered() const {
     return summary.ending == Ending::converged || summary.ending == Ending::iteration_limit;
   }
-  /// √(p(1 − p)/m) of an accuracy p on m images.
+  /// Returns √(p(1 − p)/m) for accuracy p on m images.
   [[nodiscard]] double standard_error() const;
 };
 
-/// Of test images, by what a fitted machine decides on them.
+/// Computes predictions and scores from the decisions of a fitted machine on the test images.
 [[nodiscard]] ToldImages told_images(const Fit& fit, Scheme scheme, Index classes, MatrixView<const double> decisions,
                                      std::span<const Index> test_labels);
 

@@ -44,7 +44,7 @@ UnitPair unit_pair(const Setting& setting, const std::string& set, const std::st
   request.memory = setting.memory;
   request.progress = setting.progress;
   UnitPair pair{.set = set, .data = load_train_test(request), .network = {}, .k = {}, .k_test = {}};
-  // ⟨x, x'⟩/d times w_std² is the lecture's ⟨x, x'⟩.
+  // w_std² = d cancels the 1/d of ⟨x, x'⟩/d, as in the lecture.
   const double w_std = std::sqrt(static_cast<double>(pair.data.train.shape.size()));
   pair.network = Network::parse(fmt::format("dense(w_std={}) {} dense(frozen=true)", w_std, activation));
   KernelRequest wanted{.kernel = pair.network};
