@@ -17,7 +17,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// The options, all understood before any work.
+/// Options, parsed and validated before any computation.
 struct TransientChoice {
   std::vector<std::pair<std::string, std::string>> networks;  ///< name, text
   Index width = 0;
@@ -26,7 +26,7 @@ struct TransientChoice {
   Index probe = 0;
   Index batch = 0;
   Index epochs = 0;
-  double rate = 0;  ///< of the mean of the losses
+  double rate = 0;  ///< on the mean loss
   std::vector<double> at;
   std::vector<double> spawn;
   Index tangent_samples = 0;
@@ -45,13 +45,14 @@ TransientChoice transient_choice(const Setting& setting) {
                          .spawn = setting.numbers("spawn", 0, 1e6),
                          .tangent_samples = setting.count("tangent-samples", 2)};
   std::erase_if(choice.networks, [](const auto& network) { return network.second == "none"; });
-  if (choice.networks.empty()) fail(Code::usage, "--cnn none --resnet none: there is no network left");
+  if (choice.networks.empty()) fail(Code::usage, "--cnn none --resnet none: no network to train; give at least one");
   for (const auto& [name, text] : choice.networks) (void)Network::parse(text);
   for (const std::vector<double>* times : {&choice.at, &choice.spawn}) {
     const bool beyond = std::any_of(times->begin(), times->end(),
                                     [&](double epoch) { return epoch > static_cast<double>(choice.epochs); });
     if (beyond || !std::is_sorted(times->begin(), times->end())) {
-      fail(Code::usage, "--{}: give rising epochs from 0 to {}", times == &choice.at ? "at" : "spawn", choice.epochs);
+      fail(Code::usage, "--{}: give increasing epochs from 0 to {}", times == &choice.at ? "at" : "spawn",
+           choice.epochs);
     }
   }
   return choice;
@@ -73,7 +74,7 @@ EvolutionOptions transient_options(const Setting& setting, const TransientChoice
   train.precision = setting.precision;
   train.memory = setting.memory;
   train.progress = setting.progress;
-  // Checkpoints of branches are checkpoints, too.
+  // Branch points are also checkpoints.
   options.at_epochs = choice.at;
   options.at_epochs.insert(options.at_epochs.end(), choice.spawn.begin(), choice.spawn.end());
   std::sort(options.at_epochs.begin(), options.at_epochs.end());
@@ -88,7 +89,7 @@ EvolutionOptions transient_options(const Setting& setting, const TransientChoice
   return options;
 }
 
-/// Mean velocity of the checkpoints whose interval ends in (from, to].
+/// Returns the mean velocity of the checkpoints whose interval ends in (from, to].
 std::optional<double> mean_velocity(const Evolution& found, double from, double to) {
   double sum = 0;
   double count = 0;
@@ -100,7 +101,7 @@ std::optional<double> mean_velocity(const Evolution& found, double from, double 
   return count > 0 ? std::optional(sum / count) : std::nullopt;
 }
 
-/// The transient of Fort et al. lasts two to three epochs; on smaller sets, which have shorter epochs, a third of all.
+/// Returns the assumed end of the transient: three epochs, as in Fort et al., or a third of the training if shorter.
 double transient_end(Index epochs) { return std::min(3.0, static_cast<double>(epochs) / 3); }
 
 Part transient_part(const Setting& setting, const std::string& name, const Evolution& found, const ProbeSet& probe,
@@ -152,16 +153,17 @@ Outcome run_transient(const Setting& setting) {
   }
   outcome.sentence += ".";
   outcome.parts.back().words += fmt::format(
-      "CIFAR-10, {} training and {} test images, channels standardised; width {}, without normalisation layers, "
-      "softmax "
-      "loss, batches of {}, momentum 0.9, rate {:g} on the mean of losses, mirror images. The kernel is traced over "
-      "outputs, on {} test images. Tangent: the network linearised at the checkpoint, in closed form on the squared "
-      "loss "
-      "of the first {} images with the trace over outputs; linearised: by the steps that are left. Barrier: error rate "
-      "between two children with other batches. The lecture (Fort et al. 2020, ResNet-20 and others on all of "
-      "CIFAR-10, "
-      "200 epochs) has figures without numbers: a chaotic transient of 2 to 3 epochs decides on the final basin and "
-      "learns a useful kernel; after it the kernel moves at a constant velocity.",
+      "CIFAR-10, {} training and {} test images, channels standardised; width {}, no normalisation layers, softmax "
+      "loss, "
+      "batches of {}, momentum 0.9, rate {:g} on the mean loss, random mirroring. The kernel is traced over outputs, "
+      "on "
+      "{} test images. Tangent: the network linearised at the checkpoint, trained in closed form on the squared loss "
+      "of "
+      "the first {} images with the trace kernel; linearised: trained by the remaining steps. Barrier: error barrier "
+      "between two children trained on different batches. The lecture (Fort et al. 2020, ResNet-20 and others on all "
+      "of "
+      "CIFAR-10, 200 epochs) has figures without numbers: a chaotic transient of 2 to 3 epochs determines the final "
+      "basin and learns a useful kernel; afterwards the kernel moves at a constant velocity.",
       data.train.count(), data.test->count(), choice.width, choice.batch, choice.rate, choice.probe,
       std::min(choice.tangent_samples, data.train.count()));
   return outcome;
@@ -173,22 +175,22 @@ Experiment chaotic_transient() {
   return {.name = "chaotic-transient",
           .summary = "The NTK of convolutional networks in the first epochs on CIFAR-10: distance, velocity, branches",
           .work = "Zhang 2024, Neural Tangent Kernel (lecture), chaotic transient: Fort et al. 2020",
-          .options = {{"cnn", "NET", "Convolutional network; none leaves it out",
+          .options = {{"cnn", "NET", "Convolutional network, or none",
                        "repeat(3){ conv(w_std=1.4142) relu avg_pool } flatten dense", "myrtle5"},
-                      {"resnet", "NET", "Residual network; none leaves it out",
+                      {"resnet", "NET", "Residual network, or none",
                        "conv(strides=2) repeat(2){ residual{ relu conv relu conv } } relu global_avg_pool dense",
                        "resnet:3(w_std=1)"},
                       {"width", "M", "Channels of every layer", "8", "64"},
                       {"samples", "N", "Training images", "1000", "50000"},
                       {"tests", "N", "Test images", "500", "10000"},
                       {"probe", "N", "Test images for the kernel", "50", "100"},
-                      {"batch", "N", "Images of a step", "25", "128"},
-                      {"epochs", "N", "Passes over all images", "5", "200"},
-                      {"rate", "ETA", "Learning rate, on the mean of losses", "0.01", "0.05"},
+                      {"batch", "N", "Batch size", "25", "128"},
+                      {"epochs", "N", "Epochs", "5", "200"},
+                      {"rate", "ETA", "Learning rate on the mean loss", "0.01", "0.05"},
                       {"at", "E,...", "Checkpoints, in epochs", "0.1,0.2,0.5,1,1.5,2,3,4",
                        "0.05,0.1,0.2,0.5,1,2,3,4,5,7,10,15,20,30,50,75,100,150"},
                       {"spawn", "E,...", "Checkpoints of tangent training and children", "0,1,2", "0,1,2,3,5,10,30"},
-                      {"tangent-samples", "N", "Images of the closed form", "500", "2000"}},
+                      {"tangent-samples", "N", "Images for closed-form tangent training", "500", "2000"}},
           .precision = Precision::f32,
           .run = run_transient};
 }

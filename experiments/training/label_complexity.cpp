@@ -18,7 +18,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// The options, all understood before any work.
+/// Options, parsed and validated before any computation.
 struct ComplexityChoice {
   std::vector<std::string> sets;
   Index samples = 0;
@@ -31,16 +31,16 @@ struct ComplexityChoice {
 struct ComplexityRow {
   double share = 0;
   double complexity = 0;       ///< √(2yᵀH⁻¹y/n)
-  double smallest = HUGE_VAL;  ///< of the draws
+  double smallest = HUGE_VAL;  ///< over the draws
   double largest = 0;
-  double error = 0;     ///< on test labels that were replaced alike
-  double clean = 0;     ///< on the labels of the source
-  double absolute = 0;  ///< mean |f − y|, test labels replaced alike
+  double error = 0;     ///< on test labels with the same noise
+  double clean = 0;     ///< on the true test labels
+  double absolute = 0;  ///< mean |f − y| on test labels with the same noise
 };
 
-/// The labels of test images, replaced with the same probability by draws of their own.
+/// Replaces test labels by random labels with the same probability, independently of the training labels.
 std::vector<Index> replaced_tests(const Dataset& test, double share, std::uint64_t seed) {
-  // Half of the labels drawn from two classes stay what they are.
+  // A random label of two classes equals the old one with probability ½.
   return flip_labels(test.labels, 2, share / 2, seed + (std::uint64_t{1} << 40));
 }
 
@@ -49,7 +49,7 @@ ComplexityRow row_of(const Setting& setting, const ComplexityChoice& choice, con
   stop_if_asked(setting.progress);
   const Dataset& train = pair.data.train;
   const Dataset& test = *pair.data.test;
-  // One factorisation for all draws: a column each.
+  // One factorisation for all draws, one column per draw.
   Matrix<double> y(train.count(), choice.draws, Content::unset);
   ComplexityRow row{.share = share};
   for (Index draw = 0; draw < choice.draws; ++draw) {
@@ -58,7 +58,7 @@ ComplexityRow row_of(const Setting& setting, const ComplexityChoice& choice, con
                       setting.seed + static_cast<std::uint64_t>(draw));
     for (Index i = 0; i < train.count(); ++i) y(i, draw) = one(i, 0);
     const auto found = LabelSpectrum(spectrum, one.view()).complexity();
-    if (!found) fail(Code::numerical, "{}: the kernel is singular; take other images", pair.set);
+    if (!found) fail(Code::numerical, "{}: the kernel is singular; use other images", pair.set);
     const double complexity = *found;
     row.complexity += complexity / static_cast<double>(choice.draws);
     row.smallest = std::min(row.smallest, complexity);
@@ -109,20 +109,20 @@ void complexity_of_set(const Setting& setting, const ComplexityChoice& choice, c
     absolute.y.push_back(row.absolute);
   }
   part.words = fmt::format(
-      "Kernel regression with H*, means over {} draws (the same shares of training and test labels are replaced by "
-      "random ones; \"clean\" is the error beside the true test labels). The bound holds up to terms that vanish with "
-      "n "
-      "and is vacuous from 1 on. NT-L (figure without numbers): the complexity rises with the share of random labels, "
-      "as the error does.",
+      "Kernel regression with H*, means over {} draws (equal fractions of training and test labels are replaced by "
+      "random labels; \"clean\" is the error on the true test labels). The bound holds up to terms that vanish with n, "
+      "and is vacuous if it is at least 1. NT-L (figure without numbers): the complexity increases with the fraction "
+      "of "
+      "random labels, like the error.",
       choice.draws);
   if (setting.figures) {
     part.pictures.push_back(
-        {.figure = curves({complexity, error, absolute}, {.title = "Complexity of labels and test error, " + set,
-                                                          .x_label = "share of random labels",
+        {.figure = curves({complexity, error, absolute}, {.title = "Label complexity and test error, " + set,
+                                                          .x_label = "fraction of random labels",
                                                           .y_label = "value"})});
   }
   outcome.sentence +=
-      fmt::format("{}{}: √(2yᵀH⁻¹y/n) rises from {:.3g} to {:.3g}, the test error from {:.3g} to {:.3g}.",
+      fmt::format("{}{}: √(2yᵀH⁻¹y/n) increases from {:.3g} to {:.3g}, the test error from {:.3g} to {:.3g}.",
                   outcome.sentence.empty() ? "" : " ", set, complexity.y.front(), complexity.y.back(), error.y.front(),
                   error.y.back());
   outcome.results[set] = std::move(json);
@@ -134,14 +134,14 @@ void complexity_of_set(const Setting& setting, const ComplexityChoice& choice, c
 
 Experiment label_complexity() {
   return {.name = "label-complexity",
-          .summary = "√(2yᵀH⁻¹y/n) and the test error against the share of random labels",
+          .summary = "√(2yᵀH⁻¹y/n) and the test error against the fraction of random labels",
           .work =
               "Zhang 2024, Neural Tangent Kernel (lecture), the bound from labels and kernel: Arora, Du, Hu, Li and "
               "Wang 2019",
           .options = {{"sets", "S,...", "mnist, cifar10 or both", "mnist,cifar10", ""},
                       {"samples", "N", "Training images of the first two classes", "1000", "5000"},
                       {"tests", "N", "Test images", "1000", "2000"},
-                      {"shares", "P,...", "Shares of labels that are replaced", "0,0.2,0.4,0.6,0.8,1",
+                      {"shares", "P,...", "Fractions of labels to replace", "0,0.2,0.4,0.6,0.8,1",
                        "0,0.1,0.2,0.3,0.4,0.5,0.6,0.7,0.8,0.9,1"},
                       {"draws", "N", "Draws of random labels", "5", "5"}},
           .run = [](const Setting& setting) {

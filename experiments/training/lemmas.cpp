@@ -22,7 +22,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// The options, all understood before any work.
+/// Options, parsed and validated before any computation.
 struct LemmasChoice {
   std::string set;
   std::vector<std::string> activations;
@@ -33,7 +33,7 @@ struct LemmasChoice {
   Index steps = 0;
 };
 
-/// What one network shows, all that the lemmas bound.
+/// Quantities of one network that the lemmas bound.
 struct LemmaRun {
   Index width = 0;
   double start = 0;     ///< ‖H(0) − H*‖_F/‖H*‖_F
@@ -42,13 +42,13 @@ struct LemmaRun {
   double distance = 0;  ///< ‖w(t) − w(0)‖
 };
 
-/// A quantity with the slopes that are stated of it.
+/// A quantity with its theoretical slopes.
 struct LemmaQuantity {
   const char* name;
   const char* key;
   double LemmaRun::*value;
-  const char* bound;  ///< as the lemma bounds it
-  const char* erf;    ///< by counting orders, docs/theory/spectrum.md
+  const char* bound;  ///< bound of the lemma
+  const char* erf;    ///< by power counting [docs/theory/spectrum.md]
   const char* relu;
 };
 constexpr std::array<LemmaQuantity, 4> quantities{
@@ -69,7 +69,7 @@ double distance_of(const Matrix<double>& a, const Matrix<double>& b) {
   return std::sqrt(sum);
 }
 
-/// Columns of the first matrix are the weights w_r.
+/// Returns the largest change of a hidden weight vector w_r, a column of the first matrix.
 double largest_column(const Architecture& architecture, const Parameters<double>& a, const Parameters<double>& b) {
   const MatrixView<const double> now = a.slots.front().matrix(architecture.slots.front());
   const MatrixView<const double> then = b.slots.front().matrix(architecture.slots.front());
@@ -80,7 +80,7 @@ double largest_column(const Architecture& architecture, const Parameters<double>
   return std::sqrt(*std::max_element(squares.begin(), squares.end()));
 }
 
-/// H* in float64, its norm, the rate η of ½‖f − y‖² and the targets ±1.
+/// H* in float64, its norm, the rate η for ½‖f − y‖², and the targets ±1.
 struct LemmaTask {
   UnitPair pair;
   Matrix<double> limit;
@@ -187,9 +187,9 @@ void one_activation(const Setting& setting, const LemmasChoice& choice, const st
     }
   }
   part.words = fmt::format(
-      "Frobenius norms, relative to that of H*; {} networks of each width, trained on f - f0 for the time {:g}/λ₁ in "
-      "{} "
-      "steps; every network is a point of a slope.",
+      "Frobenius norms, relative to that of H*; {} networks per width, f - f0 trained for the time {:g}/λ₁ in {} "
+      "steps; "
+      "slopes are fitted to all networks.",
       choice.seeds, choice.time, choice.steps);
   if (setting.figures) {
     part.pictures.push_back({.figure = curves(lines, {.title = "By width, " + activation,
@@ -205,37 +205,37 @@ void one_activation(const Setting& setting, const LemmasChoice& choice, const st
 }  // namespace
 
 Experiment lemmas() {
-  return {
-      .name = "lemmas",
-      .summary = "How far the kernel is from its limit and moves in training, and weights from their start, by width",
-      .work = "Zhang 2024, Neural Tangent Kernel (lecture), Lemmas 2 and 3",
-      .options = {{"sets", "S", "mnist or cifar10", "mnist", ""},
-                  {"samples", "N", "Training images of the first two classes", "20", "50"},
-                  {"activations", "A,...", "Of the hidden layer; the lemmas suppose a smooth one", "erf,relu", ""},
-                  {"widths", "M,...", "Hidden units", "128,512,2048", "128,512,2048,8192"},
-                  {"seeds", "N", "Networks of each width", "6", "10"},
-                  {"time", "T", "Time of training, in units of 1/λ₁", "5", ""},
-                  {"steps", "N", "Steps of training", "20", "50"}},
-      .run = [](const Setting& setting) {
-        const std::vector<std::string> sets = asked_sets(setting);
-        if (sets.size() != 1) fail(Code::usage, "--sets {}: one is wanted", setting.text("sets"));
-        const LemmasChoice choice{.set = sets.front(),
-                                  .activations = asked_activations(setting),
-                                  .samples = setting.count("samples", 2),
-                                  .widths = setting.counts("widths", 1),
-                                  .seeds = setting.count("seeds", 1),
-                                  .time = setting.positive("time"),
-                                  .steps = setting.count("steps", 1)};
-        if (choice.time > static_cast<double>(choice.steps)) {
-          fail(Code::usage, "--time {}: steps of more than 1/λ₁ do not follow the flow; take more --steps",
-               setting.text("time"));
-        }
-        Outcome outcome;
-        for (const std::string& activation : choice.activations) {
-          one_activation(setting, choice, activation, outcome);
-        }
-        return outcome;
-      }};
+  return {.name = "lemmas",
+          .summary = "Distance of the kernel to its limit and movement of kernel and weights in training, by width",
+          .work = "Zhang 2024, Neural Tangent Kernel (lecture), Lemmas 2 and 3",
+          .options = {{"sets", "S", "mnist or cifar10", "mnist", ""},
+                      {"samples", "N", "Training images of the first two classes", "20", "50"},
+                      {"activations", "A,...", "Activations of the hidden layer; the lemmas assume a smooth one",
+                       "erf,relu", ""},
+                      {"widths", "M,...", "Hidden units", "128,512,2048", "128,512,2048,8192"},
+                      {"seeds", "N", "Networks per width", "6", "10"},
+                      {"time", "T", "Training time in units of 1/λ₁", "5", ""},
+                      {"steps", "N", "Training steps", "20", "50"}},
+          .run = [](const Setting& setting) {
+            const std::vector<std::string> sets = asked_sets(setting);
+            if (sets.size() != 1) fail(Code::usage, "--sets {}: expected one set", setting.text("sets"));
+            const LemmasChoice choice{.set = sets.front(),
+                                      .activations = asked_activations(setting),
+                                      .samples = setting.count("samples", 2),
+                                      .widths = setting.counts("widths", 1),
+                                      .seeds = setting.count("seeds", 1),
+                                      .time = setting.positive("time"),
+                                      .steps = setting.count("steps", 1)};
+            if (choice.time > static_cast<double>(choice.steps)) {
+              fail(Code::usage, "--time {}: step sizes above 1/λ₁ do not follow the flow; increase --steps",
+                   setting.text("time"));
+            }
+            Outcome outcome;
+            for (const std::string& activation : choice.activations) {
+              one_activation(setting, choice, activation, outcome);
+            }
+            return outcome;
+          }};
 }
 
 }  // namespace widelimit::experiment

@@ -21,7 +21,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// NT-L's table for CIFAR-10, test accuracy in per cent, all of ResNet-34.
+/// The table of NT-L for CIFAR-10: test accuracy of ResNet-34 in percent.
 struct PublishedNoise {
   double share;
   double softmax;
@@ -34,10 +34,10 @@ constexpr std::array<PublishedNoise, 4> published_noise{{{0, 94.05, 93.88, 94.22
                                                          {0.4, 86.35, 85.92, 87.81, 88.92},
                                                          {0.6, 79.13, 78.68, 82.60, 83.90}}};
 
-/// Ridges that are tried, relative to the mean of the kernel's diagonal.
+/// Candidate ridges, relative to the mean diagonal of the kernel.
 constexpr std::array<double, 4> tried_ridges{0.01, 0.1, 1, 10};
 
-/// The options, all understood before any work.
+/// Options, parsed and validated before any computation.
 struct ClassNoise {
   Network network;
   std::vector<std::string> sets;
@@ -71,20 +71,20 @@ ClassNoise class_noise(const Setting& setting) {
     fail(Code::usage, "--data {}: choose mnist, cifar10 or both", sets);
   }
   if (choice.batch > choice.samples) {
-    fail(Code::usage, "--batch {}: there are {} training images", choice.batch, choice.samples);
+    fail(Code::usage, "--batch {}: there are only {} training images", choice.batch, choice.samples);
   }
   return choice;
 }
 
-/// Images to train on, more of them to choose by (a quarter as many), and test images.
+/// Training images, validation images (a quarter as many), and test images.
 struct NoiseTask {
   std::string name;
   Dataset train;
-  Matrix<double> others;  ///< those to choose by, then the test images
+  Matrix<double> others;  ///< validation images, then test images
   Shape shape;
   Index chosen_by = 0;
-  std::vector<Index> labels;            ///< of the training images
-  std::vector<Index> chosen_by_labels;  ///< as true
+  std::vector<Index> labels;            ///< labels of the training images
+  std::vector<Index> chosen_by_labels;  ///< true labels of the validation images
   std::vector<Index> test_labels;
   Index classes = 0;
 
@@ -102,8 +102,8 @@ NoiseTask noise_task(const Setting& setting, const ClassNoise& choice, const std
   request.progress = setting.progress;
   TrainTest data = load_train_test(request);
   if (data.train.count() < choice.samples + chosen_by) {
-    fail(Code::usage, "--samples {}: {} has {} training images, a fifth of which is kept to choose by", choice.samples,
-         name, data.train.count());
+    fail(Code::usage, "--samples {}: {} has only {} training images, a fifth of which is used for validation",
+         choice.samples, name, data.train.count());
   }
   const std::vector<Index>& all = data.train.labels;
   NoiseTask task{.name = name,
@@ -129,7 +129,7 @@ NoiseTask noise_task(const Setting& setting, const ClassNoise& choice, const std
   return task;
 }
 
-/// Share of the samples whose largest output, row by row of `outputs`, is that of their label.
+/// Returns the fraction of samples whose largest output is that of their label; outputs are stored by row.
 double right_share(const double* outputs, const std::vector<Index>& labels, Index classes) {
   Index right = 0;
   for (std::size_t i = 0; i < labels.size(); ++i) {
@@ -139,11 +139,11 @@ double right_share(const double* outputs, const std::vector<Index>& labels, Inde
   return static_cast<double>(right) / static_cast<double>(labels.size());
 }
 
-/// The labels of one noise level.
+/// Labels at one noise level.
 struct NoisyLabels {
   std::vector<Index> train;
   std::vector<Index> chosen_by;
-  double wrong = 0;  ///< share of the training labels
+  double wrong = 0;  ///< fraction of wrong training labels
 };
 
 NoisyLabels draw_labels(const Setting& setting, const ClassNoise& choice, const NoiseTask& task, double share) {
@@ -157,7 +157,7 @@ NoisyLabels draw_labels(const Setting& setting, const ClassNoise& choice, const 
   return noisy;
 }
 
-/// Kernel ridge regression, (H + λI)⁻¹ỹ, with the λ that noisy labels of other images choose; the smaller of equals.
+/// Kernel ridge regression, (H + λI)⁻¹ỹ, with λ selected on noisy validation labels; ties go to the smaller λ.
 struct ChosenRidge {
   double lambda = 0;
   double accuracy = 0;
@@ -192,7 +192,7 @@ ChosenRidge chosen_ridge(const Setting& setting, const NoiseTask& task, const Ta
   return best;
 }
 
-/// One way to train, and what came of it.
+/// A training method.
 struct NoiseMethod {
   const char* name;
   LossKind loss;
@@ -208,8 +208,8 @@ constexpr std::array<NoiseMethod, 6> noise_methods{{{"squared", LossKind::square
 struct NoiseRun {
   std::vector<double> epochs;
   std::vector<double> accuracy;  ///< on the test images, with their true labels
-  double fitted = 0;             ///< share of the noisy training labels that the network gives in the end
-  std::size_t stop = 0;          ///< record that noisy labels of other images choose
+  double fitted = 0;             ///< final accuracy on the noisy training labels
+  std::size_t stop = 0;          ///< record selected by early stopping on noisy validation labels
   std::string trouble;
 };
 
@@ -224,7 +224,7 @@ std::optional<double> published_percent(const NoiseTask& task, const ClassNoise&
   return plain ? row->squared : row->squared_aux;
 }
 
-/// Momentum of all trainings.
+/// Momentum used in all trainings.
 constexpr double noise_momentum = 0.9;
 
 NoiseRun train_on_noise(const Setting& setting, const ClassNoise& choice, const NoiseTask& task,
@@ -237,7 +237,7 @@ NoiseRun train_on_noise(const Setting& setting, const ClassNoise& choice, const 
   options.width = choice.width;
   options.loss = loss;
   options.regulariser = method.regulariser;
-  // ½Σ(f − ỹ)² + λ/2‖w − w₀‖² is half of Σ(f − ỹ)² + λ‖w − w₀‖², which `init` has at 2λ.
+  // ½Σ(f − ỹ)² + λ/2‖w − w₀‖² is half of Σ(f − ỹ)² + λ‖w − w₀‖², i.e. `init` with 2λ.
   const bool doubled = method.regulariser == Regulariser::init && method.loss == LossKind::squared;
   options.lambda = method.regulariser == Regulariser::none ? 0 : (doubled ? 2 : 1) * lambda;
   options.epochs = choice.epochs;
@@ -271,7 +271,7 @@ NoiseRun train_on_noise(const Setting& setting, const ClassNoise& choice, const 
 
 std::string percent_right(double share) { return fmt::format("{:.2f} %", 100 * share); }
 
-/// All methods at one noise level.
+/// Runs all methods at one noise level.
 void at_share(const Setting& setting, const ClassNoise& choice, const NoiseTask& task, const TaskKernel& kernel,
               double share, Outcome& outcome) {
   const NoisyLabels noisy = draw_labels(setting, choice, task, share);
@@ -292,7 +292,7 @@ void at_share(const Setting& setting, const ClassNoise& choice, const NoiseTask&
     const double early = run.accuracy[run.stop];
     const auto theirs = published_percent(task, choice, method, share);
     if (!run.trouble.empty()) outcome.trouble = fmt::format("{}, {}: {}", task.name, method.name, run.trouble);
-    part.table.rows.push_back({run.trouble.empty() ? method.name : fmt::format("{} (did not end well)", method.name),
+    part.table.rows.push_back({run.trouble.empty() ? method.name : fmt::format("{} (failed)", method.name),
                                percent_right(run.fitted), percent_right(last), percent_right(early),
                                fmt::format("{:g}", run.epochs[run.stop]),
                                theirs ? fmt::format("{:.2f} %", *theirs) : "–"});
@@ -310,18 +310,19 @@ void at_share(const Setting& setting, const ClassNoise& choice, const NoiseTask&
     if (method.regulariser == Regulariser::aux) aux = last;
   }
   part.words = fmt::format(
-      "{} training images with {:.1f} % wrong labels ({} noise), {} test images with true ones; {} of width {}, f − f₀ "
-      "trained for {} epochs by batches of {} with momentum {:g} and a rate that falls along a cosine, λ = {:.3g} for "
-      "RDI, AUX and the ridge of the kernel, "
-      "chosen by the ridge. Early stopping and λ are chosen by {} more images with labels as noisy. Labels "
-      "fitted: share of the noisy training labels that the network gives in the end.",
+      "{} training images with {:.1f} % wrong labels ({} noise), {} test images with true labels; {} of width {}, f − "
+      "f₀ "
+      "trained for {} epochs with batches of {}, momentum {:g} and a cosine schedule, λ = {:.3g} for RDI, AUX and "
+      "kernel "
+      "ridge regression, for which it is selected. Early stopping and λ are selected on {} further images with the "
+      "same "
+      "label noise. Labels fitted: final accuracy on the noisy training labels.",
       choice.samples, 100 * noisy.wrong, choice.pairs ? "pair" : "symmetric", std::ssize(task.test_labels),
       setting.text("network"), choice.width, choice.epochs, choice.batch, noise_momentum, ridge.lambda, task.chosen_by);
   if (task.name == "cifar10") {
     part.words +=
-        " NT-L's numbers are of ResNet-34 on all 50,000 images with augmentation, the plain ones stopped early: "
-        "another "
-        "size of network and data, to be compared in their order alone.";
+        " The numbers of NT-L are for ResNet-34 on all 50,000 images with augmentation, with early stopping for the "
+        "plain losses; networks and data differ in size, so only the order of methods is comparable.";
   }
   if (setting.figures) {
     part.pictures.push_back({.figure = curves(lines, {.title = fmt::format("{}, {:g} % noise", task.name, 100 * share),
@@ -331,8 +332,8 @@ void at_share(const Setting& setting, const ClassNoise& choice, const NoiseTask&
   outcome.results["runs"].push_back(json);
   outcome.parts.push_back(std::move(part));
   outcome.sentence = fmt::format(
-      "On {} with {:g} % wrong labels the squared loss ends at {}, stopped early at {}, with AUX at {}; "
-      "kernel ridge regression has {}.",
+      "On {} with {:g} % wrong labels the accuracy of the squared loss is {}, with early stopping {}, with AUX {}; "
+      "that of kernel ridge regression is {}.",
       task.name, 100 * share, percent_right(plain), percent_right(stopped), percent_right(aux),
       percent_right(ridge.accuracy));
 }
@@ -344,7 +345,7 @@ Experiment noisy_labels_cnn() {
       .name = "noisy-labels-cnn",
       .summary = "Small CNNs on ten classes with wrong labels: RDI, AUX, early stopping and kernel ridge regression",
       .work = "Zhang 2024, Neural Tangent Kernel (lecture), table of label noise: Hu, Li and Yu 2020",
-      .options = {{"network", "NET", "Network that is trained, and whose kernel has the ridge",
+      .options = {{"network", "NET", "Network to train, whose NTK kernel ridge regression uses",
                    "conv(strides=2, w_std=1.4142) relu conv(strides=2, w_std=1.4142) relu flatten dense", ""},
                   {"data", "SET", "mnist, cifar10 or both", "both", ""},
                   {"shares", "P,...", "Probabilities of a wrong label", "0.4", "0,0.2,0.4,0.6"},
@@ -352,8 +353,8 @@ Experiment noisy_labels_cnn() {
                   {"samples", "N", "Training images", "1200", "4000"},
                   {"tests", "N", "Test images", "1000", "10000"},
                   {"width", "M", "Channels of every hidden layer", "48", "64"},
-                  {"epochs", "E", "Passes over the training images", "30", "40"},
-                  {"batch", "N", "Images of a step", "50", "100"}},
+                  {"epochs", "E", "Epochs", "30", "40"},
+                  {"batch", "N", "Batch size", "50", "100"}},
       .precision = Precision::f32,
       .run = [](const Setting& setting) {
         const ClassNoise choice = class_noise(setting);

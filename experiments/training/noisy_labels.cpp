@@ -22,7 +22,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// The options, all understood before any work.
+/// Options, parsed and validated before any computation.
 struct NoiseChoice {
   std::string network;
   std::vector<std::string> digits;
@@ -32,7 +32,7 @@ struct NoiseChoice {
   std::vector<Index> widths;
 };
 
-/// What is left of the slowest mode after training, and of how many steps that may take.
+/// Remaining fraction of the slowest mode after training, and the maximal number of steps.
 constexpr double left_over = 1e-3;
 constexpr double most_noise_steps = 1e6;
 
@@ -46,8 +46,8 @@ NoiseChoice noise_choice(const Setting& setting) {
           .widths = setting.counts("widths", 1)};
 }
 
-/// Steps of descent that end at the limit in the linear regime. Each mode μ of the kernel decays by 1 − 2η(μ + λ) a
-/// step, under RDI and AUX alike; the largest row sum bounds all μ, the slowest has μ = 0.
+/// Gradient descent that converges to the limit in the linear regime. Each mode μ of the kernel decays by
+/// 1 − 2η(μ + λ) per step, for RDI and AUX; the largest row sum bounds all μ, the slowest mode has μ = 0.
 struct Descent {
   double rate = 0;
   Index steps = 0;
@@ -66,12 +66,12 @@ Descent descent_of(const AnyMatrix& k, double lambda) {
       k);
   const double steps = std::ceil(-std::log(left_over) * (largest + lambda) / lambda);
   if (steps > most_noise_steps) {
-    fail(Code::usage, "--lambda {:g}: training would take {:.2g} steps; choose a larger one", lambda, steps);
+    fail(Code::usage, "--lambda {:g}: training would take {:.2g} steps; choose a larger λ", lambda, steps);
   }
   return {.rate = 0.5 / (largest + lambda), .steps = static_cast<Index>(steps)};
 }
 
-/// Error rate of the sign on the test images.
+/// Returns the error rate of the sign on the test images.
 double wrong_share(const Matrix<double>& g, const std::vector<Index>& labels) {
   Index wrong = 0;
   for (std::size_t i = 0; i < labels.size(); ++i) {
@@ -80,22 +80,22 @@ double wrong_share(const Matrix<double>& g, const std::vector<Index>& labels) {
   return static_cast<double>(wrong) / static_cast<double>(labels.size());
 }
 
-/// Root mean square over the test images.
+/// Returns the root mean square difference over the test images.
 double distance_between(const Matrix<double>& a, const Matrix<double>& b) {
   double sum = 0;
   for (Index i = 0; i < a.rows(); ++i) sum += (a(i, 0) - b(i, 0)) * (a(i, 0) - b(i, 0));
   return std::sqrt(sum / static_cast<double>(std::max<Index>(a.rows(), 1)));
 }
 
-/// k(x,X)(H + λI)⁻¹ỹ; fit_ridge has the ridge λ/2, its squared loss having no half.
+/// Returns k(x,X)(H + λI)⁻¹ỹ on the test images; fit_ridge has ridge λ/2, since its squared loss has no ½.
 Matrix<double> kernel_limit(const MnistTask& task, const Matrix<double>& y, double lambda, const Setting& setting) {
   const Fit fit = fit_ridge({view_of(task.k), setting.engine}, y.view(), {.lambda = 2 * lambda});
   if (!fit.summary.converged()) fail(Code::numerical, "the limit of infinite width: {}", fit.summary.message);
   return decision(fit, view_of(task.k_test), setting.engine);
 }
 
-/// Outputs on the test images after training on noisy targets. The works' ½Σ(f − ỹ)² + λ/2‖w − w₀‖² is half of
-/// Σ(f − ỹ)² + λ‖w − w₀‖², which `init` has at 2λ; `aux` has √λ·b as it stands.
+/// Returns outputs on the test images after training on noisy targets. The objective ½Σ(f − ỹ)² + λ/2‖w − w₀‖² of the
+/// works is half of Σ(f − ỹ)² + λ‖w − w₀‖², i.e. `init` with 2λ; `aux` uses √λ·b unchanged.
 Matrix<double> noisy_net(const Setting& setting, const NoiseChoice& choice, const MnistTask& task,
                          const Matrix<double>& y, Regulariser regulariser, Index width) {
   stop_if_asked(setting.progress);
@@ -127,9 +127,9 @@ constexpr std::array<NamedRegulariser, 2> held_back{{{Regulariser::init, "rdi"},
 
 std::string percent_wrong(double share) { return fmt::format("{:.2f} %", 100 * share); }
 
-/// Test error by the share of flipped labels, at the largest width.
+/// Measures the test error by the fraction of flipped labels, at the largest width.
 void by_flips(const Setting& setting, const NoiseChoice& choice, const MnistTask& task, Outcome& outcome) {
-  Part part{.heading = "Test error by the share of flipped labels",
+  Part part{.heading = "Test error by the fraction of flipped labels",
             .table = {.columns = {"flipped", "of them", "limit, no ridge", "limit, ridge", "RDI net", "AUX net",
                                   "RDI to limit", "AUX to limit"}}};
   const Index width = *std::max_element(choice.widths.begin(), choice.widths.end());
@@ -162,32 +162,31 @@ void by_flips(const Setting& setting, const NoiseChoice& choice, const MnistTask
       lines[s].y.push_back(errors[s]);
     }
     outcome.sentence = fmt::format(
-        "At {:g} % flipped labels {} of the test images are wrong without a ridge, {} in the "
-        "limit with one, {} by the RDI and {} by the AUX network.",
+        "At {:g} % flipped labels the test error is {} without a ridge, {} in the limit with ridge, {} for the RDI and "
+        "{} for the AUX network.",
         100 * flip, percent_wrong(errors[0]), percent_wrong(errors[1]), percent_wrong(errors[2]),
         percent_wrong(errors[3]));
   }
   const Descent descent = descent_of(task.k, choice.lambda);
   part.words = fmt::format(
-      "MNIST {} and {}, {} training images, values in [0, 1], with labels flipped at random, {} test images as they "
-      "are; {} of "
-      "width {}, f − f₀ trained by {} steps of size {:.3g}. Limit: k(x,X)(H + λI)⁻¹ỹ with λ = {:g}, and with 0, which "
-      "interpolates the wrong labels. To limit: root mean square of the difference on the test images. The work has "
-      "no figures for MNIST: it states that infinitely wide networks with either become this ridge regression "
-      "(Theorem 5), and for ResNet-34 with AUX on CIFAR-10 92.31 % and 88.92 % at 20 % and 40 % noise, where early "
-      "stopping has 89.96 % and 85.92 %.",
+      "MNIST {} and {}, {} training images, values in [0, 1], with randomly flipped labels, {} test images with true "
+      "labels; {} of width {}, f − f₀ trained by {} steps of size {:.3g}. Limit: k(x,X)(H + λI)⁻¹ỹ with λ = {:g}, and "
+      "with λ = 0, which interpolates the wrong labels. To limit: root mean square difference on the test images. The "
+      "work has no numbers for MNIST: it states that this ridge regression is the infinite-width limit for both "
+      "regularisers (Theorem 5), and reports for ResNet-34 with AUX on CIFAR-10 92.31 % and 88.92 % at 20 % and 40 % "
+      "noise, compared with 89.96 % and 85.92 % for early stopping.",
       choice.digits[0], choice.digits[1], task.train.count(), task.test.count(), choice.network, width, descent.steps,
       descent.rate, choice.lambda);
   if (setting.figures) {
     part.pictures.push_back({.figure = curves(lines, {.title = "Training on wrong labels",
-                                                      .x_label = "share of flipped labels",
-                                                      .y_label = "share of test images told wrong"})});
+                                                      .x_label = "fraction of flipped labels",
+                                                      .y_label = "test error"})});
   }
   outcome.results["flips"] = json;
   outcome.parts.push_back(std::move(part));
 }
 
-/// Distance to the limit by width, at the second of the shares.
+/// Measures the distance to the limit by width, at the second of the flip fractions.
 void by_widths(const Setting& setting, const NoiseChoice& choice, const MnistTask& task, Outcome& outcome) {
   const double flip = choice.flips[std::min<std::size_t>(1, choice.flips.size() - 1)];
   Part part{.heading = "Distance to the limit by width",
@@ -208,17 +207,18 @@ void by_widths(const Setting& setting, const NoiseChoice& choice, const MnistTas
     json.push_back({{"width", width}, {"rdi", lines[0].y.back()}, {"aux", lines[1].y.back()}, {"rdi_to_aux", apart}});
   }
   outcome.results["widths"] = {{"flip", flip}, {"distances", json}};
-  part.words = fmt::format("Root mean squares on the test images, {:g} % of the labels flipped.", 100 * flip);
+  part.words =
+      fmt::format("Root mean square differences on the test images, {:g} % of the labels flipped.", 100 * flip);
   if (choice.widths.size() > 1) {
     const std::array<double, 2> slopes{log_slope(lines[0].x, lines[0].y), log_slope(lines[1].x, lines[1].y)};
-    part.words += fmt::format(" They fall as powers {:.2f} (RDI) and {:.2f} (AUX) of the width; −½ is expected.",
-                              slopes[0], slopes[1]);
+    part.words +=
+        fmt::format(" Slopes in the width: {:.2f} (RDI) and {:.2f} (AUX); −½ is expected.", slopes[0], slopes[1]);
     outcome.results["widths"]["slopes"] = {{"rdi", slopes[0]}, {"aux", slopes[1]}};
   }
   if (setting.figures) {
     part.pictures.push_back({.figure = curves(lines, {.title = "Distance to the limit",
                                                       .x_label = "width",
-                                                      .y_label = "root mean square on test images",
+                                                      .y_label = "root mean square difference on test images",
                                                       .x_scale = AxisScale::log,
                                                       .y_scale = AxisScale::log})});
   }
@@ -229,15 +229,15 @@ void by_widths(const Setting& setting, const NoiseChoice& choice, const MnistTas
 
 Experiment noisy_labels_rdi_aux() {
   return {.name = "noisy-labels-rdi-aux",
-          .summary = "Networks held back by RDI or AUX on flipped labels, beside kernel ridge regression",
+          .summary = "Networks regularised by RDI or AUX on flipped labels, compared with kernel ridge regression",
           .work = "Zhang 2024, Neural Tangent Kernel (lecture), Theorem 5: Hu, Li and Yu 2020 on noisy labels",
-          .options = {{"network", "NET", "Network that is trained, and whose kernel is the limit", "fc:2", ""},
-                      {"digits", "A,B", "The two digits to tell", "5,8", ""},
-                      {"samples", "N", "Training images of both", "200", "500"},
+          .options = {{"network", "NET", "Network to train, whose NTK gives the limit", "fc:2", ""},
+                      {"digits", "A,B", "The two digits to classify", "5,8", ""},
+                      {"samples", "N", "Training images of both digits", "200", "500"},
                       {"lambda", "L", "Ridge of the limit", "0.3", "0.75"},
-                      {"flips", "P,...", "Shares of labels to flip", "0,0.2,0.4", "0,0.1,0.2,0.3,0.4"},
-                      {"widths", "M,...", "Channels of every hidden layer; the largest for all shares", "64,128,256",
-                       "128,256,512,1024"}},
+                      {"flips", "P,...", "Fractions of labels to flip", "0,0.2,0.4", "0,0.1,0.2,0.3,0.4"},
+                      {"widths", "M,...", "Channels of every hidden layer; all flip fractions use the largest",
+                       "64,128,256", "128,256,512,1024"}},
           .run = [](const Setting& setting) {
             const NoiseChoice choice = noise_choice(setting);
             const MnistTask task = mnist_task(setting, choice.network, choice.digits, choice.samples);

@@ -17,7 +17,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// The options, all understood before any work.
+/// Options, parsed and validated before any computation.
 struct PhaseChoice {
   std::vector<double> variances;
   std::vector<double> shapes;  ///< depth/width
@@ -32,16 +32,15 @@ PhaseChoice phase_choice(const Setting& setting) {
           .draws = setting.count("draws", 10)};
 }
 
-/// One network: Θ(x,x) = ‖∇f‖², and its change by a step of gradient descent on ½(f − y)² at (x, y), per rate and to
-/// first order, without the part of y, whose mean is 0: −f·K⁽³⁾(x,x,x), K⁽³⁾ = (∇f·∇)Θ.
+/// One network: Θ(x,x) = ‖∇f‖², and its first-order change by a gradient step on ½(f − y)² at (x, y), divided by the
+/// rate, without the term of y, whose mean is 0: −f·K⁽³⁾(x,x,x), K⁽³⁾ = (∇f·∇)Θ.
 struct StepDraw {
   double theta = 0;
   double change = 0;
 };
 
-/// Weights move by this share of their norm to either side, or by less where a unit crosses its kink on the way:
-/// between kinks Θ is a polynomial of degree 2L, whose central difference has an error of the square of L times the
-/// share; what rounding adds is 10⁻¹⁶ over the share.
+/// Step of the central difference relative to the norm of the weights, reduced if a unit crosses its kink. Between
+/// kinks Θ is a polynomial of degree 2L, so the truncation error is O((L·share)²); the rounding error is 10⁻¹⁶/share.
 constexpr double difference_share = 1e-6;
 constexpr double least_share = 1e-11;
 
@@ -52,7 +51,7 @@ class PhaseNetwork {
     const Network network = Network::parse(fmt::format("fc:{}(w_std={:.17g})", depth - 1, std::sqrt(variance)));
     architecture_ =
         Architecture::make(network, x_.shape(), {.hidden = width, .parameterisation = Parameterisation::standard});
-    // The law depends on ‖x‖ alone, since weights are drawn alike in all directions.
+    // The distribution depends only on ‖x‖, since the weight distribution is isotropic.
     std::fill_n(x_.data(), width, 1.0);
   }
 
@@ -185,13 +184,13 @@ Part phases_of(const Setting& setting, const PhaseChoice& choice, double shape, 
 Experiment ntk_phases() {
   return {
       .name = "ntk-phases",
-      .summary = "How much one step changes the NTK of deep ReLU networks, by the variance of their weights",
+      .summary = "Change of the NTK of deep ReLU networks by one training step, by weight variance",
       .work = "Zhang 2024, Neural Tangent Kernel (lecture), Theorem 7: Seleznova and Kutyniok 2022",
       .options = {{"variances", "V,...", "Variances of the weights times fan-in", "1,1.5,2,2.5,3",
                    "1,1.5,1.8,2,2.2,2.5,3"},
-                  {"shapes", "R,...", "Depth/width, a table for each", "0.25,0.5,1", "0.1,0.25,0.5,1"},
-                  {"widths", "M,...", "Widths, of input and hidden layers", "8,16,32", "16,32,64,128"},
-                  {"draws", "N", "Networks of each kind", "1000", "4000"}},
+                  {"shapes", "R,...", "Ratios depth/width, one table each", "0.25,0.5,1", "0.1,0.25,0.5,1"},
+                  {"widths", "M,...", "Widths of input and hidden layers", "8,16,32", "16,32,64,128"},
+                  {"draws", "N", "Networks per configuration", "1000", "4000"}},
       .run = [](const Setting& setting) {
         const PhaseChoice choice = phase_choice(setting);
         Outcome outcome;
@@ -200,16 +199,16 @@ Experiment ntk_phases() {
           std::string sentence;
           outcome.parts.push_back(phases_of(setting, choice, shape, json, sentence));
           outcome.sentence = fmt::format(
-              "At depth/width {:g} the relative change of the NTK by one step grows from width {} to {} by the "
+              "At depth/width {:g} the relative change of the NTK by one step increases from width {} to {} by the "
               "factors {}.",
               shape, choice.widths.front(), choice.widths.back(), sentence);
         }
         outcome.parts.back().words = fmt::format(
-            "E[ΔΘ(x,x)]/E[Θ(x,x)] per unit of the learning rate, after one step on ½(f(x) − y)², to first order, as "
-            "a ratio of means over {} networks with its standard error; standard parameterisation without biases, "
-            "‖x‖² = width. The part of y vanishes in the mean; all networks are independent. Theorem 7 states limits "
-            "for a fixed ratio of depth "
-            "to width and gives no numbers: 0 below variance 2 (ordered phase), infinity above (chaotic phase).",
+            "E[ΔΘ(x,x)]/E[Θ(x,x)] per unit of the learning rate, after one step on ½(f(x) − y)², to first order, as a "
+            "ratio of means over {} networks with its standard error; standard parameterisation without biases, ‖x‖² = "
+            "width. The term of y has mean zero; all networks are independent. Theorem 7 states limits for a fixed "
+            "ratio of depth to width without numbers: 0 below variance 2 (ordered phase), infinity above (chaotic "
+            "phase).",
             choice.draws);
         outcome.results["draws"] = choice.draws;
         outcome.results["ratios"] = std::move(json);

@@ -17,7 +17,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// The options, all understood before any work.
+/// Options, parsed and validated before any computation.
 struct StructureChoice {
   std::vector<double> variances;
   Index samples = 0;
@@ -38,7 +38,7 @@ StructureChoice structure_choice(const Setting& setting) {
           .epochs = setting.count("epochs", 1)};
 }
 
-/// Epochs of the work: 1, 10, 20, 50, 100, …, as far as training goes.
+/// Returns the epochs of the work, 1, 10, 20, 50, 100, …, below the number of epochs.
 std::vector<double> published_epochs(Index epochs) {
   std::vector<double> result;
   for (const double epoch : {1.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0, 2000.0, 3000.0}) {
@@ -47,7 +47,7 @@ std::vector<double> published_epochs(Index epochs) {
   return result;
 }
 
-/// Biases start at so little that it is 0, which a bias of standard deviation 0 would leave out.
+/// Initial standard deviation of biases, effectively 0; exactly 0 would remove the biases from the network.
 constexpr double no_bias_yet = 1e-30;
 constexpr double adam_rate = 1e-4;
 constexpr double adam_epsilon = 1e-8;
@@ -60,7 +60,7 @@ EvolutionOptions structure_options(const Setting& setting, const StructureChoice
   train.regulariser = Regulariser::none;
   train.rate = adam_rate;
   train.optimiser.kind = OptimiserKind::adam;
-  // Our loss is a sum of squares, 2n times ½ of their mean: steps are the same where ε grows as gradients do.
+  // Our loss is the sum of squares, 2n times ½ of their mean; scaling ε like the gradients gives the same steps.
   train.optimiser.epsilon = adam_epsilon * 2 * static_cast<double>(samples);
   train.epochs = choice.epochs;
   train.seed = setting.seed;
@@ -126,12 +126,12 @@ Outcome run_structure(const Setting& setting) {
       "Means of the NTK within and between classes, relative to its diagonal, after training: " + outcome.sentence +
       ".";
   outcome.parts.back().words = fmt::format(
-      "MNIST, {} training images in [0, 1], one-hot targets; {} hidden ReLU layers of {}, standard parameterisation, "
-      "biases from 0, full-batch Adam {:g} on half the mean squared loss. The NTK is traced over the ten outputs, on "
-      "{} "
-      "images of each class; same/diag counts self-pairs. The lecture has a figure without numbers, for 20 layers of "
-      "300 "
-      "on all 60,000 images to epoch 3000: the larger the gap between the two, the better the network may be.",
+      "MNIST, {} training images in [0, 1], one-hot targets; {} hidden ReLU layers of width {}, standard "
+      "parameterisation, biases initialised to 0, full-batch Adam with rate {:g} on half the mean squared loss. The "
+      "NTK "
+      "is traced over the ten outputs, on {} images of each class; same/diag includes self-pairs. The lecture has a "
+      "figure without numbers, for 20 layers of width 300 on all 60,000 images up to epoch 3000: a larger gap between "
+      "the two suggests a better network.",
       data.train.count(), choice.depth, choice.width, adam_rate, choice.probe / 10);
   return outcome;
 }
@@ -141,15 +141,15 @@ Outcome run_structure(const Setting& setting) {
 Experiment ntk_structure() {
   return {
       .name = "ntk-structure",
-      .summary = "Means of the NTK within and between classes of MNIST along the training of deep networks",
+      .summary = "Means of the NTK within and between classes of MNIST during the training of deep networks",
       .work = "Zhang 2024, Neural Tangent Kernel (lecture), changes of the NTK structure: Seleznova and Kutyniok 2022",
       .options = {{"variances", "V,...", "Variances of the weights times fan-in", "1,2,2.2", ""},
                   {"samples", "N", "Training images", "1000", "60000"},
                   {"tests", "N", "Test images", "1000", "10000"},
                   {"depth", "L", "Hidden layers", "20", ""},
-                  {"width", "M", "Width of each", "100", "300"},
+                  {"width", "M", "Width of the hidden layers", "100", "300"},
                   {"probe", "N", "Images of each class for the kernel", "10", ""},
-                  {"epochs", "N", "Passes over the images, one step each", "300", "3000"}},
+                  {"epochs", "N", "Epochs, i.e. full-batch steps", "300", "3000"}},
       .precision = Precision::f32,
       .run = run_structure};
 }

@@ -17,7 +17,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Directions whose energy the table sums.
+/// Number of leading directions whose energy is summed in the table.
 constexpr Index first_directions = 10;
 
 std::vector<LabelChoice> asked_labels(const Setting& setting) {
@@ -26,7 +26,7 @@ std::vector<LabelChoice> asked_labels(const Setting& setting) {
   return choices;
 }
 
-/// The options, all understood before any work.
+/// Options, parsed and validated before any computation.
 struct SpectrumLabelsChoice {
   std::vector<std::string> sets;
   std::vector<LabelChoice> labels;
@@ -41,18 +41,19 @@ SpectrumLabelsChoice spectrum_labels_choice(const Setting& setting) {
                               .samples = setting.count("samples", 4),
                               .epsilon = setting.positive("epsilon"),
                               .training = {}};
-  if (choice.epsilon >= 1) fail(Code::usage, "--epsilon {}: a number below 1 is wanted", setting.text("epsilon"));
+  if (choice.epsilon >= 1) fail(Code::usage, "--epsilon {}: expected a number below 1", setting.text("epsilon"));
   choice.training.width = setting.count("width", 1);
   choice.training.steps = setting.count("steps", 2);
   choice.training.seed = setting.seed;
-  // Losses are followed over a few decades, for which single precision does.
+  // Losses decrease by a few decades only, for which single precision suffices.
   choice.training.precision = Precision::f32;
   choice.training.memory = setting.memory;
   choice.training.progress = setting.progress;
   return choice;
 }
 
-/// Of directions with at least a hundredth of the labels, fitted over true eigenvalue, weighted by what they hold.
+/// Returns the mean ratio of fitted to true eigenvalue, over directions with at least 1 % of the label energy, weighted
+/// by energy.
 double mean_ratio(const ModeDynamics& network) {
   double sum = 0;
   double weight = 0;
@@ -64,7 +65,7 @@ double mean_ratio(const ModeDynamics& network) {
   return weight > 0 ? sum / weight : 0.0;
 }
 
-/// Spectrum of the network's own kernel before training, which differs from its limit by chance.
+/// Returns the spectrum of the empirical NTK at initialisation, which fluctuates around the limit.
 KernelSpectrum start_spectrum(const Setting& setting, const UnitPair& pair, const ModeOptions& training) {
   const SampleView x = pair.data.train.view();
   const Architecture architecture =
@@ -77,7 +78,7 @@ KernelSpectrum start_spectrum(const Setting& setting, const UnitPair& pair, cons
                         {.memory = setting.memory, .progress = setting.progress});
 }
 
-/// What is told of labels and of the network that was trained on them.
+/// Results for labels and the network trained on them, as table row and record.
 struct LabelRow {
   std::vector<Cell> cells;
   Json json;
@@ -115,12 +116,12 @@ LabelRow label_row(const NamedLabels& labels, const LabelSpectrum& own, const Mo
   return row;
 }
 
-/// A sentence on the first two labels.
+/// Returns a sentence that compares the first two label choices.
 std::string first_two(const std::string& set, Index steps, const Json& rows) {
   if (rows.size() < 2) return "";
   return fmt::format(
-      "{}: after {} steps {} labels are at {:.3g} of their loss ({:.3g} predicted), {} ones at {:.3g} ({:.3g}).", set,
-      steps, rows[0]["labels"].get<std::string>(), rows[0]["loss"].get<double>(),
+      "{}: after {} steps the relative loss of {} labels is {:.3g} ({:.3g} predicted), of {} labels {:.3g} ({:.3g}).",
+      set, steps, rows[0]["labels"].get<std::string>(), rows[0]["loss"].get<double>(),
       rows[0]["predicted_loss"].get<double>(), rows[1]["labels"].get<std::string>(), rows[1]["loss"].get<double>(),
       rows[1]["predicted_loss"].get<double>());
 }
@@ -166,12 +167,14 @@ void labels_of_set(const Setting& setting, const SpectrumLabelsChoice& choice, c
     json.push_back(std::move(row.json));
   }
   part.words = fmt::format(
-      "Eigenvalues {:.3g} to {:.3g}; gradient descent on half the squared error at the rate {:.3g}, half of the stable "
-      "one; the network is trained in single precision. Losses are relative to the start, predicted by H* and by the "
-      "kernel of the network before training; the difference to H* is the largest over all recorded steps; the last "
-      "column is the mean of fitted over predicted eigenvalues, in directions with 1 % of the labels or more. NT-L "
-      "(figure without numbers): true labels lie in the first directions and are learnt fastest, random labels spread "
-      "over all directions, worst ones lie in the last.",
+      "Eigenvalues {:.3g} to {:.3g}; gradient descent on half the squared error with rate {:.3g}, half of the stable "
+      "rate; the network is trained in single precision. Losses are relative to the start, predicted by H* and by the "
+      "empirical NTK at initialisation; the difference to H* is the maximum over all recorded steps; the last column "
+      "is "
+      "the mean ratio of fitted to predicted eigenvalue, over directions with at least 1 % of the label energy. NT-L "
+      "(figure without numbers): true labels lie in the leading directions and are learnt fastest, random labels "
+      "spread "
+      "over all directions, worst labels lie in the last ones.",
       spectrum.eigenvalues().front(), spectrum.eigenvalues().back(), *training.rate);
   if (setting.figures && !named.empty()) {
     part.pictures = {eigenvalue_figure(spectrum), energy_figure(labels), training_figure(named), rate_figure(named)};
@@ -187,14 +190,16 @@ void labels_of_set(const Setting& setting, const SpectrumLabelsChoice& choice, c
 Experiment spectrum_labels() {
   return {
       .name = "spectrum-labels",
-      .summary = "True, random and worst labels by the spectrum of the kernel, a wide network beside the prediction",
+      .summary =
+          "True, random and worst labels in the spectrum of the kernel, and a wide network compared with the "
+          "prediction",
       .work = "Zhang 2024, Neural Tangent Kernel (lecture), Theorem 4 and its figure: Arora, Du, Hu, Li and Wang 2019",
       .options = {{"sets", "S,...", "mnist, cifar10 or both", "mnist,cifar10", ""},
                   {"samples", "N", "Training images of the first two classes", "50", "1000"},
                   {"labels", "L,...", "true, random, random:SHARE or worst", "true,random,worst", ""},
                   {"width", "M", "Hidden units of the network", "4096", "10000"},
-                  {"steps", "N", "Steps of training", "150", "2000"},
-                  {"epsilon", "E", "Share of the loss whose step is predicted", "0.01", ""}},
+                  {"steps", "N", "Training steps", "150", "2000"},
+                  {"epsilon", "E", "Relative loss whose step is predicted", "0.01", ""}},
       .run = [](const Setting& setting) {
         const SpectrumLabelsChoice choice = spectrum_labels_choice(setting);
         Outcome outcome;
