@@ -116,7 +116,7 @@ def load_data(
         train, _, notes, features, origin = _core.load(asked)
         return _data(train, _warned(notes), features, None if _scales(scale) else origin)
     if learned:
-        raise InputError(f"{learned[0]}=: the model knows how its samples are read and scaled; leave it out")
+        raise InputError(f"{learned[0]}=: the model determines how samples are read and scaled; leave it out")
     asked["categorical"] = None
     origin, names = model._reading()
     found, notes, features = _core.load_new(asked, origin, names, part or "all")

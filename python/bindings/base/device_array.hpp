@@ -14,7 +14,7 @@ class DeviceArray {
   DeviceArray(EngineMatrix matrix, const Engine& engine, std::shared_ptr<const void> owner = {});
 
   [[nodiscard]] const EngineMatrix& matrix() const;
-  /// Returns the matrix after it has synchronised the device, since another library may have written to it.
+  /// Synchronises the device, since another library may have written to the matrix, and returns the matrix.
   [[nodiscard]] const EngineMatrix& settled() const;
   [[nodiscard]] const Engine& engine() const;
   /// Returns the same engine with this number of host threads.

@@ -18,7 +18,7 @@ namespace {
 
 using Text = std::optional<std::string>;
 
-/// Returns (points, best, best_classifier); points are ((alpha, bias, summary), left_out, loo_error,
+/// Returns (points, best, best_classifier); a point is ((alpha, bias, summary), left_out, loo_error,
 /// loo_misclassified).
 nb::tuple ridge(const KernelArray& k, const Table& targets, const Numbers& lambdas, std::optional<bool> bias,
                 const std::optional<Numbers>& weights, std::optional<int> threads) {

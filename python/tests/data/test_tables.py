@@ -76,7 +76,7 @@ def test_models_check_the_columns_of_new_tables(tmp_path):
     assert again.y is None
     with pytest.raises(wl.InputError, match="colour"):
         wl.load_data(shuffled.drop(columns="colour"), model=model)
-    with pytest.raises(wl.InputError, match="drop=: the model knows"):
+    with pytest.raises(wl.InputError, match="drop=: the model determines"):
         wl.load_data(shuffled, model=model, drop=["new"])
 
 
