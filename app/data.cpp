@@ -20,8 +20,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Where a set was found, or how to get it.
-std::string place_text(const CatalogueEntry& entry) {
+/// Returns where a data set was found, or how to fetch it.
+std::string location_text(const CatalogueEntry& entry) {
   if (!entry.where.empty()) return entry.where;
   const std::string name = fetch_name(entry.name);
   return name.empty() ? "not found" : "not found; widelimit data fetch " + name;
@@ -31,7 +31,7 @@ void run_list(const CommonOptions& options) {
   options.check_report(false);
   Record record("data list");
   record.seed = options.seed;
-  Table table{.columns = {"SPEC", "samples", "what", "where"}};
+  Table table{.columns = {"SPEC", "samples", "description", "location"}};
   std::string members;
   auto& list = record.results["sets"] = Json::array();
   for (const CatalogueEntry& entry : list_data()) {
@@ -42,16 +42,16 @@ void run_list(const CommonOptions& options) {
                     {"where", entry.where},
                     {"fetch", fetch_name(entry.name)},
                     {"members", entry.members}});
-    table.rows.push_back({entry.name, entry.samples, entry.what, place_text(entry)});
+    table.rows.push_back({entry.name, entry.samples, entry.what, location_text(entry)});
     if (!entry.members.empty()) {
       members += fmt::format("\n{}: {}\n", entry.name, fmt::join(entry.members, ", "));
     }
   }
   if (options.report) Page("Data", "The catalogue of data sets.").table(table).write(*options.report);
-  deliver(options, record, table_text(table) + members + "\nor a file: .csv .tsv .libsvm .npy .npz .h5\n");
+  print_result(options, record, table_text(table) + members + "\nor a file: .csv .tsv .libsvm .npy .npz .h5\n");
 }
 
-/// Name, size and classes as a page; the same table for sets of graphs and for data sets.
+/// Writes name, size and classes of a data set or a set of graphs as a page.
 template <typename Description>
 void write_report(const std::string& path, const Description& description, const std::vector<std::string>& notes) {
   Page page(description.name, fmt::format("{} samples.", description.count));
@@ -62,7 +62,7 @@ void write_report(const std::string& path, const Description& description, const
       names.push_back(entry.first);
       counts.values.push_back(static_cast<double>(entry.second));
     }
-    page.figure({bars(names, {counts}, {.title = "Samples of each class", .value_label = "samples"})});
+    page.figure({bars(names, {counts}, {.title = "Samples per class", .value_label = "samples"})});
   }
   Json facts(to_json(description));
   if (!notes.empty()) facts["notes"] = notes;
@@ -71,10 +71,10 @@ void write_report(const std::string& path, const Description& description, const
 }
 
 template <typename Description>
-void tell(const CommonOptions& options, Record record, const Description& description) {
+void print_description(const CommonOptions& options, Record record, const Description& description) {
   record.results = Json(to_json(description));
   if (options.report) write_report(*options.report, description, record.notes);
-  deliver(options, record, to_text(description));
+  print_result(options, record, to_text(description));
 }
 
 void run_show(const CommonOptions& options, const DataChoice& choice) {
@@ -84,22 +84,22 @@ void run_show(const CommonOptions& options, const DataChoice& choice) {
   record.seed = options.seed;
   record.settings = data_settings(request);
   if (!names_graphs(request.train)) {
-    const TrainTest loaded = load_within(options, request);
+    const TrainTest loaded = load_request(options, request);
     record.notes = loaded.notes;
-    return tell(options, record, describe(loaded.train));
+    return print_description(options, record, describe(loaded.train));
   }
   ProgressBar bar(options);
-  tell(options, record, describe(load_graphs(request.train, {options.memory_limit(), &bar})));
+  print_description(options, record, describe(load_graphs(request.train, {options.memory_limit(), &bar})));
 }
 
-/// The options of `fetch` as typed.
+/// Values of the options of `fetch`.
 struct FetchChoice {
   std::vector<std::string> names;
   std::string folder;
   FetchOptions options;
 };
 
-/// Whether the catalogue looks there.
+/// Returns whether the catalogue searches this folder.
 bool is_searched(const std::filesystem::path& folder) {
   const auto folders = data_folders();
   return std::any_of(folders.begin(), folders.end(), [&](const std::filesystem::path& searched) {
@@ -123,35 +123,37 @@ void run_fetch(const CommonOptions& options, const FetchChoice& choice) {
     request.progress = &bar;
     files = fetch_data(choice.names, request);
   }
-  Table table{.columns = {"SPEC", "file", "size", "what was done"}};
+  Table table{.columns = {"SPEC", "file", "size", "status"}};
   auto& list = record.results["files"] = Json::array();
   for (const FetchedFile& file : files) {
     list.push_back(
         {{"spec", file.set}, {"path", file.path.string()}, {"bytes", file.bytes}, {"fetched", file.fetched}});
     table.rows.push_back({file.set, file.path.lexically_relative(folder).string(),
                           bytes_text(static_cast<double>(file.bytes)),
-                          std::string(file.fetched ? "fetched, SHA-256 right" : "was there")});
+                          std::string(file.fetched ? "fetched, SHA-256 verified" : "already present")});
   }
   const std::string where = fmt::format("\nin {}{}\n", folder.string(),
                                         is_searched(folder) ? "" : "; set WIDELIMIT_DATA to it to use these data");
   if (options.report) Page("Data", "Fetched data sets.").table(table).write(*options.report);
-  deliver(options, record, table_text(table) + where);
+  print_result(options, record, table_text(table) + where);
 }
 
 void add_fetch(CLI::App& verb, Program& program) {
   const auto common = std::make_shared<CommonOptions>();
   const auto choice = std::make_shared<FetchChoice>();
-  auto* fetch = verb.add_subcommand("fetch", "Download data sets, compare their SHA-256, put them in the cache");
+  auto* fetch = verb.add_subcommand("fetch", "Download data sets into the cache and verify their SHA-256");
   FetchOptions& options = choice->options;
   fetch->add_option("NAME", choice->names, "mnist, cifar10, uci (all tables) or uci:NAME")->required();
-  fetch->add_option("--from", options.mirror, "A mirror in place of the public addresses; has the folders of the cache")
+  fetch
+      ->add_option("--from", options.mirror,
+                   "Mirror to use instead of the public addresses, with the folders of the cache")
       ->type_name("URL");
-  fetch->add_option("--dir", choice->folder, "Fill this data folder in place of the cache")->type_name("DIR");
-  fetch->add_flag("--force", options.replace, "Fetch again, and replace what is there");
-  fetch->add_option("--retries", options.retries, "Attempts after the first where a transfer breaks")
+  fetch->add_option("--dir", choice->folder, "Data folder to fill instead of the cache")->type_name("DIR");
+  fetch->add_flag("--force", options.replace, "Fetch again and replace existing files");
+  fetch->add_option("--retries", options.retries, "Retries of a failed transfer")
       ->type_name("N")
       ->capture_default_str();
-  fetch->add_option("--stall", options.stall, "Give a transfer up after so many seconds without data")
+  fetch->add_option("--stall", options.stall, "Abort a transfer after this many seconds without data")
       ->type_name("SECONDS")
       ->capture_default_str();
   add_common_options(*fetch, *common);
@@ -162,19 +164,19 @@ void add_fetch(CLI::App& verb, Program& program) {
 }  // namespace
 
 void add_data(Program& program) {
-  auto* verb = program.cli.add_subcommand("data", "The catalogue of data sets, what is in one, and how to get it");
+  auto* verb = program.cli.add_subcommand("data", "List, describe and download data sets");
   verb->require_subcommand(1);
   set_example(*verb, "widelimit data show digits");
 
   const auto options = std::make_shared<CommonOptions>();
-  auto* list = verb->add_subcommand("list", "Every SPEC there is, and where it was found");
+  auto* list = verb->add_subcommand("list", "List the catalogue of data sets and where they were found");
   add_common_options(*list, *options);
   set_example(*list, "widelimit data list");
   list->callback([options, &program] { program.action = [options] { run_list(*options); }; });
 
   const auto choice = std::make_shared<DataChoice>();
-  auto* show = verb->add_subcommand("show", "Size, classes, ranges, first rows and problems of one set");
-  show->add_option("SPEC", choice->request.train, "A name of the catalogue, or a file")->required();
+  auto* show = verb->add_subcommand("show", "Describe a data set: size, classes, ranges, first rows, problems");
+  show->add_option("SPEC", choice->request.train, "Name of the catalogue, or a file")->required();
   add_data_options(*show, *choice, false);
   add_common_options(*show, *options);
   set_example(*show, "widelimit data show digits --classes 3,8 --scale unit");

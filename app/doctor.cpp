@@ -19,7 +19,7 @@ namespace widelimit::app {
 
 namespace {
 
-/// Where PATH leads to, or nothing.
+/// Returns the path of a program found via PATH, or an empty string.
 std::string find_program(const std::string& name) {
   const char* path = std::getenv("PATH");
   std::istringstream folders(path == nullptr ? "" : path);
@@ -73,10 +73,10 @@ Table data_table() {
 std::string folders_text() {
   std::string text;
   for (const auto& folder : data_folders()) text += (text.empty() ? "" : ", ") + folder.string();
-  return "Data are looked for in: " + text + "\n";
+  return "Data folders searched: " + text + "\n";
 }
 
-/// A list of objects with the columns as keys.
+/// Returns the rows as a list of objects with the columns as keys.
 nlohmann::ordered_json table_json(const Table& table) {
   auto list = nlohmann::ordered_json::array();
   for (const auto& row : table.rows) {
@@ -98,20 +98,20 @@ void run(const CommonOptions& options) {
   record.results["programs"] = table_json(tables[2]);
   record.results["data"] = table_json(tables[3]);
   std::string text;
-  Page page("widelimit doctor", "What this machine offers.");
+  Page page("widelimit doctor", "Back ends, programs and data on this machine.");
   for (const Table& table : tables) {
     text += (text.empty() ? "" : "\n") + table_text(table);
     page.table(table);
   }
   text += "\n" + folders_text();
   if (options.report) page.paragraph(folders_text()).write(*options.report);
-  deliver(options, record, text);
+  print_result(options, record, text);
 }
 
 }  // namespace
 
 void add_doctor(Program& program) {
-  auto* verb = program.cli.add_subcommand("doctor", "What this machine offers: back ends, programs, data");
+  auto* verb = program.cli.add_subcommand("doctor", "Report the back ends, programs and data on this machine");
   const auto options = std::make_shared<CommonOptions>();
   add_common_options(*verb, *options);
   set_example(*verb, "widelimit doctor");

@@ -24,11 +24,11 @@ void list_experiments(const CommonOptions& options) {
     record.results["experiments"].push_back({{"name", one.name}, {"does", one.summary}, {"reproduces", one.work}});
   }
   if (options.report)
-    Page("Experiments", "Published results that can be computed again.").table(table).write(*options.report);
-  deliver(options, record, table_text(table));
+    Page("Experiments", "Published results that can be reproduced.").table(table).write(*options.report);
+  print_result(options, record, table_text(table));
 }
 
-/// One experiment as typed: its own options as text, in the order of Experiment::options.
+/// Values of the options of an experiment; `given` holds its own options as text, in the order of Experiment::options.
 struct ExperimentChoice {
   CommonOptions common;
   bool full = false;
@@ -82,21 +82,21 @@ void run_experiment(const Experiment& chosen, const ExperimentChoice& choice) {
   record.results = outcome.results;
   record.results["reproduces"] = chosen.work;
   record.results["sentence"] = outcome.sentence;
-  std::string words;
+  std::string output;
   for (const experiment::Part& part : outcome.parts) {
-    words += fmt::format("{}\n{}{}\n\n", part.heading, table_text(part.table), part.words);
+    output += fmt::format("{}\n{}{}\n\n", part.heading, table_text(part.table), part.words);
   }
-  words += outcome.sentence + "\n";
+  output += outcome.sentence + "\n";
   if (choice.common.report) {
     write_experiment_page(chosen, outcome, record, *choice.common.report);
     record.results["report"] = *choice.common.report;
-    words += fmt::format("report in {}\n", *choice.common.report);
+    output += fmt::format("report in {}\n", *choice.common.report);
   }
-  deliver(choice.common, record, words);
+  print_result(choice.common, record, output);
   if (!outcome.trouble.empty()) fail(Code::numerical, "{}", outcome.trouble);
 }
 
-void add_one(Program& program, CLI::App& verb, const Experiment& one) {
+void add_experiment_verb(Program& program, CLI::App& verb, const Experiment& one) {
   auto* inner = verb.add_subcommand(one.name, one.summary + " [" + one.work + "]");
   const auto choice = std::make_shared<ExperimentChoice>();
   choice->given.resize(one.options.size());
@@ -107,7 +107,7 @@ void add_one(Program& program, CLI::App& verb, const Experiment& one) {
     inner->add_option("--" + option.name, choice->given[i], fmt::format("{} [{}{}]", option.help, option.value, full))
         ->type_name(option.type);
   }
-  inner->add_flag("--full", choice->full, "The size of the published work; else smaller, a minute or two");
+  inner->add_flag("--full", choice->full, "Use the size of the published work; the default takes a minute or two");
   add_common_options(*inner, choice->common);
   set_example(*inner, "widelimit experiment " + one.name);
   inner->callback([one, choice, &program] { program.action = [one, choice] { run_experiment(one, *choice); }; });
@@ -116,15 +116,15 @@ void add_one(Program& program, CLI::App& verb, const Experiment& one) {
 }  // namespace
 
 void add_experiment(Program& program) {
-  auto* verb = program.cli.add_subcommand("experiment", "Published results computed again, ours beside theirs");
+  auto* verb = program.cli.add_subcommand("experiment", "Reproduce published results and compare them");
   verb->require_subcommand(1);
   set_example(*verb, "widelimit experiment list");
   const auto options = std::make_shared<CommonOptions>();
-  auto* list = verb->add_subcommand("list", "Every experiment, and what it reproduces");
+  auto* list = verb->add_subcommand("list", "List the experiments and what they reproduce");
   add_common_options(*list, *options);
   set_example(*list, "widelimit experiment list");
   list->callback([options, &program] { program.action = [options] { list_experiments(*options); }; });
-  for (const Experiment& one : experiment::all_experiments()) add_one(program, *verb, one);
+  for (const Experiment& one : experiment::all_experiments()) add_experiment_verb(program, *verb, one);
 }
 
 }  // namespace widelimit::app

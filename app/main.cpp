@@ -26,7 +26,7 @@ namespace widelimit::app {
 
 namespace {
 
-/// The verb that was typed last, or the program itself.
+/// Returns the innermost selected verb, or the program itself.
 const CLI::App& innermost(const CLI::App& cli) {
   const auto verbs = cli.get_subcommands();
   return verbs.empty() ? cli : innermost(*verbs.front());
@@ -50,7 +50,7 @@ std::vector<std::string> verb_names(const CLI::App& verb) {
   return names;
 }
 
-std::string nearest(const std::string& word, const std::vector<std::string>& names) {
+std::string closest_name(const std::string& word, const std::vector<std::string>& names) {
   return suggestion(word, {names.begin(), names.end()});
 }
 
@@ -62,77 +62,78 @@ std::string one_line(std::string text) {
   return text;
 }
 
-/// Of "Could not convert: --limit = 1.5": which option, which value, and what it takes.
+/// Turns CLI11's "Could not convert: --limit = 1.5" into a message with option, value and expected type.
 std::string conversion_message(const std::string& text) {
   const auto begin = text.find("--"), equals = text.find(" = ");
   if (begin == std::string::npos || equals == std::string::npos || equals < begin) return one_line(text);
   const std::string value = text.substr(equals + 3);
   const bool real = value.find_first_not_of("0123456789+-.eE,") == std::string::npos;
-  return fmt::format("{} {}: {} wanted", text.substr(begin, equals - begin), value,
-                     real ? "a whole number in range is" : "a number is");
+  return fmt::format("{} {}: expected {}", text.substr(begin, equals - begin), value,
+                     real ? "an integer in range" : "a number");
 }
 
-/// Of "--limit: At Most 1 required but received 2" and "--limit: 1 required N missing".
+/// Rewrites CLI11's "--limit: At Most 1 required but received 2" and "--limit: 1 required N missing".
 std::string count_message(const std::string& text) {
   const std::string name = text.substr(0, text.find(':'));
   if (text.find("At Most") != std::string::npos) return name + " is given more than once";
   return text.ends_with("missing") ? name + " has no value" : one_line(text);
 }
 
-std::string what_is_wrong(const CLI::App& verb, const std::vector<std::string>& extras, const CLI::ParseError& error) {
+std::string error_text(const CLI::App& verb, const std::vector<std::string>& extras, const CLI::ParseError& error) {
   const auto option = std::find_if(extras.begin(), extras.end(),
                                    [](const std::string& word) { return word.size() > 1 && word.front() == '-'; });
   if (option != extras.end()) {
     const std::string name = option->substr(0, option->find('='));
-    return fmt::format("unknown option '{}'{}", name, nearest(name, option_names(verb)));
+    return fmt::format("unknown option '{}'{}", name, closest_name(name, option_names(verb)));
   }
   const auto verbs = verb_names(verb);
   if (!extras.empty() && !verbs.empty()) {
-    const std::string guess = nearest(extras.front(), verbs);
+    const std::string guess = closest_name(extras.front(), verbs);
     if (verb.get_parent() == nullptr) return fmt::format("unknown verb '{}'{}", extras.front(), guess);
-    return fmt::format("'{}' is none of {}: {}{}", extras.front(), full_name(verb), fmt::join(verbs, ", "), guess);
+    return fmt::format("unknown verb '{}' of {}: choose one of {}{}", extras.front(), full_name(verb),
+                       fmt::join(verbs, ", "), guess);
   }
   if (!extras.empty()) return fmt::format("unexpected argument '{}'", extras.front());
-  if (!verbs.empty()) return fmt::format("a verb is missing: one of {}", fmt::join(verbs, ", "));
+  if (!verbs.empty()) return fmt::format("no verb given; choose one of {}", fmt::join(verbs, ", "));
   if (dynamic_cast<const CLI::ConversionError*>(&error) != nullptr) return conversion_message(error.what());
   if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) return count_message(error.what());
   return one_line(error.what());
 }
 
-/// One line for a command line that was not understood: what is wrong, the nearest right word, where to read more.
+/// Returns the message for a command line that cannot be parsed: the error, a suggestion, and where the help is.
 std::string usage_message(const CLI::App& cli, const CLI::ParseError& error) {
   const CLI::App& verb = innermost(cli);
-  const std::string wrong = what_is_wrong(verb, cli.remaining(true), error);
+  const std::string wrong = error_text(verb, cli.remaining(true), error);
   return fmt::format("{}{} see '{} --help'", wrong, wrong.ends_with('?') ? "" : ";", full_name(verb));
 }
 
-/// One message, and the status that goes with it. A file or a figure cut short by a signal fails in its own words; the
-/// reason is still the signal.
-int complain(Code code, const char* message) {
-  stop_clock();
+/// Prints the error message and returns the exit status. After a signal the status is that of the signal, whatever
+/// error the interrupted computation reported.
+int report_error(Code code, const char* message) {
+  stop_timer();
   try {
-    // A name or a cell of a file that is quoted must not reach the terminal as a command.
-    tell(fmt::format("widelimit: error: {}\n", printable(message)));
+    // Messages may quote file contents: control characters must not reach the terminal.
+    print_error(fmt::format("widelimit: error: {}\n", printable(message)));
   } catch (const std::bad_alloc&) {
-    tell("widelimit: error: out of memory\n");
+    print_error("widelimit: error: out of memory\n");
   }
   return interrupted() ? 128 + stop_signal() : static_cast<int>(code);
 }
 
-void describe(CLI::App& cli) {
+void configure(CLI::App& cli) {
   cli.name("widelimit");
   cli.description(
-      "Neural networks at the limit of infinite width: their NNGP and tangent kernels, exactly, and kernel machines.");
+      "Neural networks in the limit of infinite width: exact NNGP and tangent kernels, and kernel machines.");
   cli.set_version_flag("--version", "widelimit " + std::string(version()));
   cli.get_formatter()->column_width(34);
   cli.require_subcommand(1);
   set_example(cli, "widelimit kernel --network fc:3 --train digits --limit 200 --out k.npz");
 }
 
-/// False where help or the version was asked for, and printed.
-bool understand(Program& program, int count, char** words) {
+/// Parses the arguments. Returns false after printing the help or the version.
+bool parse_arguments(Program& program, int count, char** arguments) {
   try {
-    program.cli.parse(count, words);
+    program.cli.parse(count, arguments);
     return true;
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() != 0) fail(Code::usage, "{}", usage_message(program.cli, error));
@@ -143,9 +144,9 @@ bool understand(Program& program, int count, char** words) {
   }
 }
 
-void run(int count, char** words) {
+void run(int count, char** arguments) {
   Program program;
-  describe(program.cli);
+  configure(program.cli);
   add_doctor(program);
   add_data(program);
   add_network(program);
@@ -166,7 +167,7 @@ void run(int count, char** words) {
   add_spectrum(program);
   add_bound(program);
   add_demo(program);
-  if (!understand(program, count, words)) return;
+  if (!parse_arguments(program, count, arguments)) return;
   try {
     program.action();
   } catch (const MissingSet& missing) {
@@ -183,19 +184,19 @@ void run(int count, char** words) {
 
 }  // namespace widelimit::app
 
-int main(int count, char** words) {
+int main(int count, char** arguments) {
   using namespace widelimit;
   app::secure_streams();
   app::catch_signals();
   stop_programs_when(&app::interrupted);
   try {
-    app::run(count, words);
+    app::run(count, arguments);
     return 0;
   } catch (const Error& error) {
-    return app::complain(error.code(), error.what());
+    return app::report_error(error.code(), error.what());
   } catch (const std::bad_alloc&) {
-    return app::complain(Code::resource, "out of memory; use fewer samples, or --precision f32 where it is offered");
+    return app::report_error(Code::resource, "out of memory; use fewer samples, or --precision f32");
   } catch (const std::exception& error) {
-    return app::complain(Code::resource, error.what());
+    return app::report_error(Code::resource, error.what());
   }
 }

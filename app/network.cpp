@@ -13,7 +13,7 @@ namespace widelimit::app {
 
 namespace {
 
-/// The words a network may be written with.
+/// Presets by name.
 Table preset_table() {
   Table table{.columns = {"preset", "what"}};
   for (const Preset& preset : list_presets()) table.rows.push_back({preset.usage(), std::string(preset.description)});
@@ -30,7 +30,7 @@ using Json = nlohmann::ordered_json;
 
 std::string exactness_text(const LimitFormula& formula) {
   if (formula.exactness == Exactness::closed_form) return "exact: every layer has a closed form";
-  if (formula.exactness == Exactness::quadrature) return "by quadrature: an activation without a closed form";
+  if (formula.exactness == Exactness::quadrature) return "by quadrature: an activation has no closed form";
   return "Monte Carlo only: " + formula.obstacle;
 }
 
@@ -57,9 +57,9 @@ Json shapes_json(const std::vector<LayerShape>& shapes) {
   return list;
 }
 
-/// What is known of a network once its input is: results for the record, text for the reader.
-std::string describe_on(const Network& network, const Shape& input, const CommonOptions& options, Json& results,
-                        Page& page) {
+/// Adds shapes, cost and route for an input shape to `results` and `page`, and returns them as text.
+std::string describe_for_input(const Network& network, const Shape& input, const CommonOptions& options, Json& results,
+                               Page& page) {
   const auto shapes = infer_shapes(network, input);
   const Table table = shape_table(shapes);
   page.section("Shapes").table(table);
@@ -74,8 +74,8 @@ std::string describe_on(const Network& network, const Shape& input, const Common
     results["operations_per_pair"] = operations;
     results["route"] = route;
     const std::string pair = input.nodes ? "pair of nodes" : "pair";
-    page.highlights({{"operations a " + pair, fmt::format("{:.3g}", operations)}, {"route", route}});
-    text += fmt::format("cost     about {:.3g} operations a {}\nroute    {}: {}\n", operations, pair, options.backend,
+    page.highlights({{"operations per " + pair, fmt::format("{:.3g}", operations)}, {"route", route}});
+    text += fmt::format("cost     about {:.3g} operations per {}\nroute    {}: {}\n", operations, pair, options.backend,
                         route);
   }
   return text + "\n" + table_text(table);
@@ -97,13 +97,13 @@ void run_show(const CommonOptions& options, const std::string& written, const st
   page.section("Network").paragraph(network.to_text()).paragraph(network.to_json().dump());
   std::string text = fmt::format("text     {}\njson     {}\nkernel   {}\n", network.to_text(), network.to_json().dump(),
                                  exactness_text(formula));
-  if (!has_trained_layer(network.layers)) text += "training no layer is trained: the NTK is 0 at every pair\n";
-  if (input) text += describe_on(network, parse_shape(*input), options, record.results, page);
+  if (!has_trained_layer(network.layers)) text += "training no layer is trained: the NTK is 0\n";
+  if (input) text += describe_for_input(network, parse_shape(*input), options, record.results, page);
   if (options.report) page.write(*options.report);
-  deliver(options, record, text);
+  print_result(options, record, text);
 }
 
-Json words_json(const Table& table) {
+Json names_json(const Table& table) {
   auto list = Json::array();
   for (const auto& row : table.rows) {
     list.push_back({{"name", std::get<std::string>(row[0])}, {table.columns[1], std::get<std::string>(row[1])}});
@@ -117,32 +117,32 @@ void run_list(const CommonOptions& options) {
   const Table layers = layer_table();
   Record record("network list");
   record.seed = options.seed;
-  record.results = {{"presets", words_json(presets)}, {"layers", words_json(layers)}};
+  record.results = {{"presets", names_json(presets)}, {"layers", names_json(layers)}};
   if (options.report) {
-    Page("Networks", "The words that networks are written with.").table(presets).table(layers).write(*options.report);
+    Page("Networks", "Presets and layers of network text.").table(presets).table(layers).write(*options.report);
   }
-  deliver(options, record, table_text(presets) + "\n" + table_text(layers));
+  print_result(options, record, table_text(presets) + "\n" + table_text(layers));
 }
 
 }  // namespace
 
 void add_network(Program& program) {
-  auto* verb = program.cli.add_subcommand("network", "How a network is read, and the words to write one with");
+  auto* verb = program.cli.add_subcommand("network", "Describe a network, or list presets and layers");
   verb->require_subcommand(1);
   set_example(*verb, "widelimit network show fc:3 --input 28x28x1");
 
   const auto options = std::make_shared<CommonOptions>();
   const auto written = std::make_shared<std::string>();
   const auto input = std::make_shared<std::optional<std::string>>();
-  auto* show = verb->add_subcommand("show", "Text, JSON, shapes, cost of one pair, exact or not");
-  show->add_option("NET", *written, "A network as text, preset, JSON, or a file of one")->required();
-  show->add_option("--input", *input, "Shape of one sample, as 28x28x1 or 784; nodes or nodesx7 for graphs")
+  auto* show = verb->add_subcommand("show", "Describe a network: text, JSON, exactness, shapes, cost of a pair");
+  show->add_option("NET", *written, "Network: text, preset, JSON, or a file with one of these")->required();
+  show->add_option("--input", *input, "Shape of a sample, e.g. 28x28x1 or 784; nodes or nodesx7 for graphs")
       ->type_name("SHAPE");
   add_common_options(*show, *options);
   set_example(*show, "widelimit network show \"cntk:3(readout=flatten)\" --input 28x28x1");
   show->callback([=, &program] { program.action = [=] { run_show(*options, *written, *input); }; });
 
-  auto* list = verb->add_subcommand("list", "Presets and layers");
+  auto* list = verb->add_subcommand("list", "List presets and layers");
   add_common_options(*list, *options);
   set_example(*list, "widelimit network list");
   list->callback([=, &program] { program.action = [=] { run_list(*options); }; });

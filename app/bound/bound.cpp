@@ -31,7 +31,7 @@ namespace widelimit::app {
 
 namespace {
 
-/// `bound` as typed.
+/// Values of the options of `bound`.
 struct BoundChoice {
   FitOptions fit;  ///< kernel, data and machine
   std::optional<std::string> model;
@@ -39,10 +39,10 @@ struct BoundChoice {
   std::optional<std::string> loss;
   std::optional<double> clip;
   std::vector<Index> sizes;
-  std::optional<std::uint64_t> random_labels;  ///< seed
+  std::optional<std::uint64_t> random_labels;  ///< seed of the random labels
   std::optional<double> flip;
 
-  /// Error{usage} for contradictions, Error{input} for numbers out of range.
+  /// Throws Error{usage} if options contradict each other, Error{input} if a number is out of range.
   void validate() const;
   [[nodiscard]] RademacherOptions bound_options() const;
   [[nodiscard]] nlohmann::ordered_json settings(const KernelRequest& request, const DataRequest& data) const;
@@ -56,20 +56,21 @@ void BoundChoice::validate() const {
   }
   bound_options().validate();
   if (flip && !(*flip >= 0 && *flip < 0.5)) {
-    fail(Code::usage, "--flip {}: it must be from 0 to below 0.5, where labels say nothing", *flip);
+    fail(Code::usage, "--flip {}: it must be at least 0 and below 0.5, at which labels carry no information", *flip);
   }
   for (const Index size : sizes) {
-    if (size < 1) fail(Code::usage, "--sizes {}: a bound needs one sample at least", size);
+    if (size < 1) fail(Code::usage, "--sizes {}: a bound needs at least one sample", size);
   }
   if (!model) {
     (void)fit.machine_options();
     return;
   }
   if (fit.kernel.network || fit.kernel.classical || fit.kernel.gram) {
-    fail(Code::usage, "--model has a kernel of its own; leave --network, --classical and --gram out");
+    fail(Code::usage, "--model defines the kernel; leave --network, --classical and --gram out");
   }
   if (!sizes.empty() || random_labels || flip) {
-    fail(Code::usage, "--sizes, --random-labels and --flip fit again; give --network and --machine, not --model");
+    fail(Code::usage,
+         "--sizes, --random-labels and --flip require new fits; give --network and --machine instead of --model");
   }
   if (fit.data.parsed().scale != Scaling::none) {
     fail(Code::usage, "--scale: the model applies the scaling that it was fitted with; leave it out");
@@ -101,10 +102,10 @@ nlohmann::ordered_json BoundChoice::settings(const KernelRequest& request, const
 
 void add_bound_options(CLI::App& verb, BoundChoice& choice) {
   add_machine_options(verb, choice.fit);
-  verb.add_option("--model", choice.model, "Instead of a fit: a model fitted to --train before")
+  verb.add_option("--model", choice.model, "Model fitted to --train, instead of a new fit")
       ->type_name("MODEL.h5")
       ->group(bound_group);
-  verb.add_option("--delta", choice.delta, "Probability with which a bound may fail")
+  verb.add_option("--delta", choice.delta, "Probability that a bound fails")
       ->type_name("D")
       ->capture_default_str()
       ->group(bound_group);
@@ -112,17 +113,17 @@ void add_bound_options(CLI::App& verb, BoundChoice& choice) {
                   "Surrogate loss: hinge (the default), squared, squared-hinge, insensitive or logistic")
       ->type_name("LOSS")
       ->group(bound_group);
-  verb.add_option("--clip", choice.clip, "Numbers, not classes: a loss counts at most this; else 1")
+  verb.add_option("--clip", choice.clip, "Regression: value at which the loss is clipped; default 1")
       ->type_name("C")
       ->group(bound_group);
-  verb.add_option("--sizes", choice.sizes, "Bounds of the first N samples, for each of these; else of all")
+  verb.add_option("--sizes", choice.sizes, "Compute bounds for the first N samples, for each N; default: all")
       ->type_name("N1,N2,…")
       ->delimiter(',')
       ->group(bound_group);
-  verb.add_option("--random-labels", choice.random_labels, "The same for labels drawn at random by this seed")
+  verb.add_option("--random-labels", choice.random_labels, "Also compute bounds for random labels drawn by this seed")
       ->type_name("SEED")
       ->group(bound_group);
-  verb.add_option("--flip", choice.flip, "Two classes: the same for labels flipped with this probability, by --seed")
+  verb.add_option("--flip", choice.flip, "Two classes: also for labels flipped with this probability, drawn by --seed")
       ->type_name("P")
       ->group(bound_group);
   add_train_option(verb, choice.fit.data);
@@ -130,7 +131,7 @@ void add_bound_options(CLI::App& verb, BoundChoice& choice) {
   add_common_options(verb, choice.fit.common);
 }
 
-/// The numbers of a sample as bytes, the same for float and double of one value.
+/// Returns the values of a sample as bytes, identical for equal values in float and double.
 template <typename T>
 std::string row_key(const Matrix<T>& m, Index i) {
   std::string key(sizeof(double) * static_cast<std::size_t>(m.cols()), '\0');
@@ -143,7 +144,7 @@ std::string row_key(const Matrix<T>& m, Index i) {
 std::string row_key(const SparseMatrix& m, Index i) {
   const SparseView::Row row = m.view().row(i);
   std::string key;
-  for (std::size_t k = 0; k < row.size(); ++k) {  // all digits
+  for (std::size_t k = 0; k < row.size(); ++k) {  // shortest text that round-trips
     if (row.values[k] != 0) key += fmt::format("{}:{} ", row.columns[k], row.values[k]);
   }
   return key;
@@ -153,17 +154,17 @@ std::string row_key(const AnySamples& values, Index i) {
   return std::visit([&](const auto& m) { return row_key(m, i); }, values);
 }
 
-/// The kernel of a model, asked for again.
+/// Returns the request for the kernel of a model.
 KernelRequest request_of(const Model& model) {
   require_label_free(model, "bounds", "they hold for kernels that are independent of the sample");
   return {.kernel = model.kernel, .kind = model.kind, .precision = model.precision, .method = Method::exact};
 }
 
-/// The fit that a model was made of: its coefficients at the places of their samples in `train`, which is scaled
-/// already, 0 elsewhere. Error{input} names a sample of the model that `train` does not have.  O(n·d).
+/// Returns the fit behind a model: its coefficients at the indices of their samples in `train`, which is already
+/// scaled, and 0 elsewhere. Throws Error{input} if `train` lacks a sample of the model. Costs O(n·d).
 FittedMachine fit_of(const Model& model, const Dataset& train) {
   if (!(train.shape == model.shape)) {
-    fail(Code::input, "samples of {} do not have the shape that the model was fitted to", train.name);
+    fail(Code::input, "samples of {} do not have the shape of the model's training samples", train.name);
   }
   std::unordered_multimap<std::string, Index> places;
   for (Index i = 0; i < train.count(); ++i) places.emplace(row_key(train.values, i), i);
@@ -175,8 +176,8 @@ FittedMachine fit_of(const Model& model, const Dataset& train) {
     const auto place = places.find(row_key(model.support, s));
     if (place == places.end()) {
       fail(Code::input,
-           "{} has no sample like number {} of the model's; give the data it was fitted to, with the "
-           "options of that fit but --scale",
+           "{} does not contain sample {} of the model; give the data it was fitted to, with the options of that fit "
+           "except --scale",
            train.name, s);
     }
     for (Index j = 0; j < model.outputs(); ++j) trained.fit.alpha(place->second, j) = model.alpha(s, j);
@@ -188,7 +189,7 @@ FittedMachine fit_of(const Model& model, const Dataset& train) {
 
 using Json = nlohmann::ordered_json;
 
-/// Borrows from both.
+/// Returns a task with views of `kernels` and `data`, which must outlive it.
 BoundTask task_of(const DataKernels& kernels, const TrainTest& data, bool numbers, const Engine& engine) {
   BoundTask task{.k = view_of(kernels.train),
                  .k_test = kernels.test ? std::optional(view_of(*kernels.test)) : std::nullopt,
@@ -208,8 +209,8 @@ BoundTask task_of(const DataKernels& kernels, const TrainTest& data, bool number
     task.targets = data.train.targets;
     if (data.test) task.test_targets = data.test->targets;
   } else {
-    fail(Code::input, "{} has no {}; a bound needs them (--label names their column)", data.train.name,
-         numbers ? "numbers to fit" : "labels");
+    fail(Code::input, "{} has no {}, which a bound needs; name their column by --label", data.train.name,
+         numbers ? "numeric targets" : "labels");
   }
   return task;
 }
@@ -221,9 +222,9 @@ void check_labelling(const BoundChoice& choice, const BoundTask& task) {
     }
   }
   if (choice.random_labels && task.classes == 0) {
-    fail(Code::usage, "--random-labels is of classes; these samples have numbers");
+    fail(Code::usage, "--random-labels requires classes; these samples have numeric targets");
   }
-  if (choice.flip && task.classes != 2) fail(Code::usage, "--flip is of two classes; keep two by --classes");
+  if (choice.flip && task.classes != 2) fail(Code::usage, "--flip requires two classes; select two by --classes");
 }
 
 std::vector<BoundRow> rows_of(const BoundChoice& choice, const BoundTask& whole, Progress* progress) {
@@ -236,14 +237,14 @@ std::vector<BoundRow> rows_of(const BoundChoice& choice, const BoundTask& whole,
   for (const Index size : sizes) {
     BoundTask task = whole.first(size);
     rows.push_back(bound_row(task, machine, options, true));
-    const BoundRow honest = rows.back();
+    const BoundRow original = rows.back();
     const std::vector<Index> labels = task.labels;
     if (choice.flip) {
       task.labels = flip_labels(labels, 2, *choice.flip, choice.fit.common.seed);
       BoundRow row = bound_row(task, machine, options, false);
       row.labels = "flipped";
       const bool ridge = machine.machine == Machine::ridge;
-      add_noisy_bounds(row, *choice.flip, honest.label ? honest.label->norm.square : std::nullopt,
+      add_noisy_bounds(row, *choice.flip, original.label ? original.label->norm.square : std::nullopt,
                        ridge ? machine.lambda : 0.0);
       rows.push_back(std::move(row));
       task.labels = labels;
@@ -256,11 +257,11 @@ std::vector<BoundRow> rows_of(const BoundChoice& choice, const BoundTask& whole,
   return rows;
 }
 
-/// What a reader of the table should know.
+/// Returns the remarks below the table.
 std::vector<std::string> remarks(const std::vector<BoundRow>& rows, const BoundChoice& choice) {
-  std::vector<std::string> said;
+  std::vector<std::string> lines;
   const auto add = [&](const std::string& line) {
-    if (std::find(said.begin(), said.end(), line) == said.end()) said.push_back(line);
+    if (std::find(lines.begin(), lines.end(), line) == lines.end()) lines.push_back(line);
   };
   for (const BoundRow& row : rows) {
     if (row.machine) {
@@ -274,20 +275,19 @@ std::vector<std::string> remarks(const std::vector<BoundRow>& rows, const BoundC
     if (row.label && !row.label->norm.message.empty()) add(row.label->norm.message);
     const double diagonal = row.label ? row.label->trace / static_cast<double>(row.samples) : 0.5;
     if (std::abs(diagonal - 0.5) > 0.05) {
-      add(fmt::format("NT-L's a priori form supposes K(x,x) = 1/2, here about {:.1g}: 'to scale' is the one to read",
-                      diagonal));
+      add(fmt::format("NT-L's a priori form assumes K(x,x) = 1/2, here about {:.1g}: use 'to scale'", diagonal));
     }
   }
-  add("EQ takes B as chosen before the sample; 'all norms' is true of the B of this fit");
-  if (choice.random_labels) add("random labels: those of the test samples are random too");
+  add("'EQ' treats B as fixed before the sample is drawn; 'all norms' is valid for the B of this fit");
+  if (choice.random_labels) add("random labels: the labels of the test samples are random, too");
   if (choice.flip) {
-    add("flipped labels: 'test' is of clean ones, and so is 'clean labels', a guarantee; 'EQ' and 'all norms' are of "
-        "flipped ones; 'noise shape' has 1 for constants that the work does not give");
+    add("flipped labels: 'test' and 'clean labels' (a guarantee) refer to clean labels, 'EQ' and 'all norms' to "
+        "flipped ones; 'noise shape' sets the unspecified constants of the published bound to 1");
   }
-  return said;
+  return lines;
 }
 
-struct BoundWork {
+struct BoundOutcome {
   std::vector<BoundRow> rows;
   std::optional<double> kernel_seconds;
   Precision precision = Precision::f64;
@@ -295,13 +295,13 @@ struct BoundWork {
   std::vector<std::string> notes;
 };
 
-BoundWork bounds_of_model(const BoundChoice& choice, const Engine& engine) {
+BoundOutcome bounds_of_model(const BoundChoice& choice, const Engine& engine) {
   const Model model = load_model(*choice.model, {choice.fit.common.memory_limit(), nullptr});
   DataRequest loading = choice.fit.data.parsed();
   loading.like = model.origin.layout;
   loading.table.missing = model.origin.layout.missing;
   loading.task = model.classes.empty() ? Task::regression : Task::classification;
-  TrainTest data = load_within(choice.fit.common, loading);
+  TrainTest data = load_request(choice.fit.common, loading);
   const bool values = model.classes.empty();
   for (Dataset* part : {&data.train, data.test ? &*data.test : nullptr}) {
     if (part == nullptr) continue;
@@ -318,17 +318,17 @@ BoundWork bounds_of_model(const BoundChoice& choice, const Engine& engine) {
   if (model.machine == Machine::svr && !options.loss) {
     options.loss = Loss{.kind = LossKind::insensitive, .epsilon = model.epsilon};
   }
-  BoundWork work{.rows = {},
-                 .kernel_seconds = kernels.seconds,
-                 .precision = model.precision,
-                 .title = fmt::format("Bounds of {} on {}", to_string(model.machine), data.train.name),
-                 .notes = data.notes};
-  work.rows.push_back(bound_row(task, trained, options, &bar, true));
-  return work;
+  BoundOutcome outcome{.rows = {},
+                       .kernel_seconds = kernels.seconds,
+                       .precision = model.precision,
+                       .title = fmt::format("Bounds of {} on {}", to_string(model.machine), data.train.name),
+                       .notes = data.notes};
+  outcome.rows.push_back(bound_row(task, trained, options, &bar, true));
+  return outcome;
 }
 
-BoundWork bounds_of_fit(const BoundChoice& choice, const KernelRequest& request, const Engine& engine) {
-  const TrainTest data = load_within(choice.fit.common, choice.fit.data.parsed());
+BoundOutcome bounds_of_fit(const BoundChoice& choice, const KernelRequest& request, const Engine& engine) {
+  const TrainTest data = load_request(choice.fit.common, choice.fit.data.parsed());
   const DataKernels kernels = machine_kernels(choice.fit.kernel, choice.fit.common, request, data, engine);
   const BoundTask task = task_of(kernels, data, parse_machine(choice.fit.machine) == Machine::svr, engine);
   ProgressBar bar(choice.fit.common);
@@ -339,11 +339,11 @@ BoundWork bounds_of_fit(const BoundChoice& choice, const KernelRequest& request,
           .notes = data.notes};
 }
 
-void write_bound_page(const std::string& path, const BoundWork& work, const std::vector<std::string>& said,
+void write_bound_page(const std::string& path, const BoundOutcome& outcome, const std::vector<std::string>& lines,
                       const Json& settings) {
-  Page page(work.title, "Generalisation bounds on the error rate, beside the measured error rate.");
-  page.section("Bounds").figures(bound_figures(work.rows)).table(bound_table(work.rows));
-  for (const std::string& line : said) page.paragraph(line);
+  Page page(outcome.title, "Generalisation bounds on the error rate, compared with the measured error rate.");
+  page.section("Bounds").figures(bound_figures(outcome.rows)).table(bound_table(outcome.rows));
+  for (const std::string& line : lines) page.paragraph(line);
   page.settings(settings).write(path);
 }
 
@@ -356,28 +356,28 @@ void run_bound(const BoundChoice& choice) {
   const auto engine = common.make_engine();
   common.check_report(true);
   const auto start = Clock::now();
-  const BoundWork work = request ? bounds_of_fit(choice, *request, *engine) : bounds_of_model(choice, *engine);
+  const BoundOutcome outcome = request ? bounds_of_fit(choice, *request, *engine) : bounds_of_model(choice, *engine);
   Record record("bound");
   record.settings = choice.settings(request.value_or(KernelRequest{}), data_request);
-  record.notes = work.notes;
+  record.notes = outcome.notes;
   record.seed = common.seed;
-  record.ran_on(*engine, work.precision);
-  if (work.kernel_seconds) record.timings.emplace_back("kernel", *work.kernel_seconds);
+  record.ran_on(*engine, outcome.precision);
+  if (outcome.kernel_seconds) record.timings.emplace_back("kernel", *outcome.kernel_seconds);
   record.timings.emplace_back("all", seconds_since(start));
   Json rows = Json::array();
-  for (const BoundRow& row : work.rows) rows.push_back(bound_json(row));
+  for (const BoundRow& row : outcome.rows) rows.push_back(bound_json(row));
   record.results["bounds"] = std::move(rows);
-  const std::vector<std::string> said = remarks(work.rows, choice);
-  record.results["remarks"] = said;
-  std::string words = table_text(bound_table(work.rows));
-  for (const std::string& line : said) words += line + "\n";
+  const std::vector<std::string> lines = remarks(outcome.rows, choice);
+  record.results["remarks"] = lines;
+  std::string output = table_text(bound_table(outcome.rows));
+  for (const std::string& line : lines) output += line + "\n";
   if (common.report) {
-    write_bound_page(*common.report, work, said, record.page_settings());
+    write_bound_page(*common.report, outcome, lines, record.page_settings());
     record.results["report"] = *common.report;
-    words += fmt::format("report in {}\n", *common.report);
+    output += fmt::format("report in {}\n", *common.report);
   }
-  deliver(common, record, words);
-  for (const BoundRow& row : work.rows) {
+  print_result(common, record, output);
+  for (const BoundRow& row : outcome.rows) {
     if (row.summary.converged()) continue;
     fail(Code::numerical, "{}, {} labels, n = {}: {}: {}", row.name, row.labels, row.samples, text(row.summary.ending),
          row.summary.message);
@@ -387,7 +387,8 @@ void run_bound(const BoundChoice& choice) {
 }  // namespace
 
 void add_bound(Program& program) {
-  auto* verb = program.cli.add_subcommand("bound", "Generalisation bounds of a kernel machine beside its test error");
+  auto* verb = program.cli.add_subcommand(
+      "bound", "Compute generalisation bounds of a kernel machine and compare them with its test error");
   const auto choice = std::make_shared<BoundChoice>();
   add_bound_options(*verb, *choice);
   set_example(*verb,

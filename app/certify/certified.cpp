@@ -23,14 +23,14 @@ double seconds_per_point(const Certificates& run) {
   return run.seconds / static_cast<double>(std::max<std::size_t>(run.radius.size(), 1));
 }
 
-/// Fraction of samples that the attack has not broken within `radius`.
+/// Returns the fraction of samples without a successful attack within `radius`.
 double unbroken_share(const Certificates& run, double radius) {
   double unbroken = 0;
   for (std::size_t i = 0; i < run.attack.size(); ++i) unbroken += run.correct[i] && run.attack[i] > radius ? 1 : 0;
   return unbroken / static_cast<double>(std::max<std::size_t>(run.attack.size(), 1));
 }
 
-/// How many radii each method gave: convex and interval take the best of those below.
+/// Returns the method behind each radius: convex and interval use the best of the weaker methods, too.
 Json origins(const Certificates& run) {
   Json names = Json::array();
   for (const CertificateMethod method : run.method) names.push_back(to_string(method));
@@ -45,9 +45,9 @@ Json shares_json(const std::vector<double>& at, const std::function<double(doubl
 
 Json run_json(CertificateMethod method, const Certificates& run, const std::vector<double>& at,
               const std::optional<double>& ratio) {
-  const CertificateStatistics told = statistics(run);
-  Json json{{"method", to_string(method)}, {"mean", told.mean},   {"deviation", told.deviation},
-            {"median", told.median},       {"least", told.least}, {"radius", run.radius},
+  const CertificateStatistics stats = statistics(run);
+  Json json{{"method", to_string(method)}, {"mean", stats.mean},   {"deviation", stats.deviation},
+            {"median", stats.median},      {"least", stats.least}, {"radius", run.radius},
             {"by", origins(run)}};
   json["certified"] = shares_json(at, [&](double radius) { return certified_share(run, radius); });
   if (ratio) json["ratio"] = *ratio;
@@ -58,17 +58,17 @@ Json run_json(CertificateMethod method, const Certificates& run, const std::vect
 }
 
 Json attack_json(const Certificates& run, const std::vector<double>& at) {
-  const CertificateStatistics told = statistics(run);
+  const CertificateStatistics stats = statistics(run);
   Json distances = Json::array();
   for (const double distance : run.attack) distances.push_back(std::isfinite(distance) ? Json(distance) : Json());
-  Json json{{"broken", told.broken}, {"distance", distances}};
-  if (told.attack_mean) json["mean"] = *told.attack_mean;
+  Json json{{"broken", stats.broken}, {"distance", distances}};
+  if (stats.attack_mean) json["mean"] = *stats.attack_mean;
   json["unbroken"] = shares_json(at, [&](double radius) { return unbroken_share(run, radius); });
   json["seconds"] = run.attack_seconds;
   return json;
 }
 
-/// Mean of radius/distance of one method, by the attack beside the last.
+/// Returns the mean of radius/distance for one method, with the attack of the last.
 std::optional<double> ratio_of(const Certified& certified, const Certificates& run) {
   if (!certified.attacked()) return std::nullopt;
   const Certificates& best = certified.best();
@@ -90,8 +90,8 @@ std::vector<CertificateMethod> parse_methods(const std::string& text) {
   return {parse_choice<CertificateMethod>("certificate method", known, text)};
 }
 
-Certified certify_by(const std::vector<CertificateMethod>& methods, const CertifyOptions& options,
-                     const std::function<Certificates(const CertifyOptions&)>& call) {
+Certified certify_with_methods(const std::vector<CertificateMethod>& methods, const CertifyOptions& options,
+                               const std::function<Certificates(const CertifyOptions&)>& call) {
   Certified certified{.methods = methods, .runs = {}};
   for (const CertificateMethod method : methods) {
     stop_if_interrupted();
@@ -108,14 +108,14 @@ Certified certify_by(const std::vector<CertificateMethod>& methods, const Certif
 
 Table certified_table(const Certified& certified, const std::vector<double>& at) {
   Table table{.columns = {"method", "mean radius", "deviation", "median", "least"}};
-  for (const double radius : at) table.columns.push_back(fmt::format("share ≥ {:g}", radius));
+  for (const double radius : at) table.columns.push_back(fmt::format("fraction ≥ {:g}", radius));
   if (certified.attacked()) table.columns.emplace_back("radius/attack");
-  table.columns.emplace_back("seconds a point");
+  table.columns.emplace_back("seconds per point");
   for (std::size_t m = 0; m < certified.runs.size(); ++m) {
     const Certificates& run = certified.runs[m];
-    const CertificateStatistics told = statistics(run);
-    std::vector<Cell> row{std::string(to_string(certified.methods[m])), told.mean, told.deviation, told.median,
-                          told.least};
+    const CertificateStatistics stats = statistics(run);
+    std::vector<Cell> row{std::string(to_string(certified.methods[m])), stats.mean, stats.deviation, stats.median,
+                          stats.least};
     for (const double radius : at) row.emplace_back(certified_share(run, radius));
     if (certified.attacked()) row.push_back(cell_of(ratio_of(certified, run)));
     row.emplace_back(seconds_per_point(run));
@@ -133,7 +133,7 @@ Table certified_table(const Certified& certified, const std::vector<double>& at)
 }
 
 Table verdict_table(const Certified& certified, double radius) {
-  Table table{.columns = {"method", fmt::format("certified at {:g}", radius), "of", "share", "seconds a point"}};
+  Table table{.columns = {"method", fmt::format("certified at {:g}", radius), "of", "fraction", "seconds per point"}};
   for (std::size_t m = 0; m < certified.runs.size(); ++m) {
     const Certificates& run = certified.runs[m];
     const double share = certified_share(run, radius);
@@ -145,33 +145,33 @@ Table verdict_table(const Certified& certified, double radius) {
   return table;
 }
 
-std::string certified_words(const Certified& certified) {
-  const CertificateStatistics told = statistics(certified.best());
-  const Index wrong = told.samples - told.correct;
-  std::string words = fmt::format("accuracy {:.4f} ({} of {})", told.accuracy(), told.correct, told.samples);
-  if (wrong > 0) words += fmt::format("; the {} misclassified have radius 0, and no part in the means", wrong);
-  words += "\n";
-  if (certified.attacked() && told.broken < told.correct) {
-    words += fmt::format("the attack found no other class near {} of {} correctly classified samples\n",
-                         told.correct - told.broken, told.correct);
+std::string certified_summary(const Certified& certified) {
+  const CertificateStatistics stats = statistics(certified.best());
+  const Index wrong = stats.samples - stats.correct;
+  std::string output = fmt::format("accuracy {:.4f} ({} of {})", stats.accuracy(), stats.correct, stats.samples);
+  if (wrong > 0) output += fmt::format("; the {} misclassified have radius 0 and are excluded from the means", wrong);
+  output += "\n";
+  if (certified.attacked() && stats.broken < stats.correct) {
+    output += fmt::format("the attack failed for {} of {} correctly classified samples\n", stats.correct - stats.broken,
+                          stats.correct);
   }
-  words += certified.best().units == CertificateUnits::input ? "radii are in the units of the samples\n"
-                                                             : "radii are in the units of the scaled features\n";
+  output += certified.best().units == CertificateUnits::input ? "radii are in the units of the samples\n"
+                                                              : "radii are in the units of the scaled features\n";
   for (std::size_t m = 0; m < certified.runs.size(); ++m) {
     const std::string& remark = certified.runs[m].remark;
     const bool again = m > 0 && remark == certified.runs[m - 1].remark;
-    if (!remark.empty() && !again) words += fmt::format("{}: {}\n", to_string(certified.methods[m]), remark);
+    if (!remark.empty() && !again) output += fmt::format("{}: {}\n", to_string(certified.methods[m]), remark);
   }
-  return words;
+  return output;
 }
 
 nlohmann::ordered_json certified_json(const Certified& certified, const std::vector<double>& at) {
   const Certificates& best = certified.best();
-  const CertificateStatistics told = statistics(best);
-  Json json{{"samples", told.samples},
-            {"correct", told.correct},
-            {"misclassified", told.samples - told.correct},
-            {"accuracy", told.accuracy()}};
+  const CertificateStatistics stats = statistics(best);
+  Json json{{"samples", stats.samples},
+            {"correct", stats.correct},
+            {"misclassified", stats.samples - stats.correct},
+            {"accuracy", stats.accuracy()}};
   json["units"] = to_string(best.units);
   if (!best.widths.empty()) json["widths"] = best.widths;
   json["is_correct"] = std::vector<bool>(best.correct);

@@ -37,14 +37,14 @@ struct CertifyChoice {
   AttackOptions attacking;
   std::optional<std::string> out;
 
-  [[nodiscard]] CertifyOptions asked() const {
+  [[nodiscard]] CertifyOptions options() const {
     CertifyOptions how;
     how.norm = parse_norm(norm);
     how.method = parse_methods(method).back();
     if (!units.empty()) how.units = parse_certificate_units(units);
     how.widths = widths;
     if (!box.empty()) {
-      if (box.size() != 2) fail(Code::usage, "--box: the least and the largest value are wanted, as 0,1");
+      if (box.size() != 2) fail(Code::usage, "--box: give the smallest and the largest value, e.g. 0,1");
       how.box = Box{box[0], box[1]};
     }
     how.radius = radius;
@@ -56,22 +56,23 @@ struct CertifyChoice {
     }
     how.validate();
     for (const double r : at) {
-      if (!(r > 0) || !std::isfinite(r)) fail(Code::usage, "--at {}: positive radii are wanted", r);
+      if (!(r > 0) || !std::isfinite(r)) fail(Code::usage, "--at {}: radii must be positive", r);
     }
     return how;
   }
 };
 
-/// Classes as the predictor numbers them; of a machine for numbers the sign of the target.
+/// Returns labels as class numbers of the predictor; for a machine that fits numbers, the signs of the targets.
 std::vector<Index> certified_labels(const Predictor& predictor, const Dataset& data) {
   if (!predictor.classes.empty()) {
-    if (data.labels.empty()) fail(Code::input, "{} has no labels: a certificate is that of a label", data.name);
+    if (data.labels.empty()) fail(Code::input, "{} has no labels, which certificates need", data.name);
     return data.labels;
   }
-  if (data.targets.empty()) fail(Code::input, "{} has no targets: a certificate is that of their sign", data.name);
+  if (data.targets.empty()) fail(Code::input, "{} has no targets, whose signs certificates need", data.name);
   std::vector<Index> signs;
   for (std::size_t i = 0; i < data.targets.size(); ++i) {
-    if (data.targets[i] == 0) fail(Code::input, "{}: target {} is 0, which has no sign to certify", data.name, i);
+    if (data.targets[i] == 0)
+      fail(Code::input, "{}: target {} is 0; only its sign can be certified, so it must not be 0", data.name, i);
     signs.push_back(data.targets[i] > 0 ? 1 : 0);
   }
   return signs;
@@ -91,7 +92,7 @@ Json certify_settings(const CertifyChoice& choice, const CertifyOptions& how, co
   return settings;
 }
 
-/// A row for each sample.
+/// Returns a row per sample.
 Table sample_table(const Certified& certified, const std::vector<std::string>& names,
                    const std::vector<Index>& labels) {
   Table table{.columns = {"sample", "class", "correct", "margin"}};
@@ -115,27 +116,27 @@ Table sample_table(const Certified& certified, const std::vector<std::string>& n
   return table;
 }
 
-/// Trained networks have intervals, whatever the method is called; "all" are those that the model has.
-std::vector<CertificateMethod> methods_of(const Predictor& predictor, const std::string& asked) {
+/// Returns interval for trained networks, whatever --method is; "all" means the methods that the model supports.
+std::vector<CertificateMethod> methods_of(const Predictor& predictor, const std::string& name) {
   if (predictor.network) return {CertificateMethod::interval};
-  return asked == "all" ? certificate_methods(*predictor.model) : parse_methods(asked);
+  return name == "all" ? certificate_methods(*predictor.model) : parse_methods(name);
 }
 
-/// What the predictor takes the attacked samples for; nothing where none are kept.
+/// Returns the predicted classes of the attacked samples; empty if none are kept.
 std::vector<Index> attacked_classes(const Predictor& predictor, const Certificates& best, const Shape& shape,
                                     const Engine& engine) {
   if (best.attacked.rows() == 0) return {};
   Dataset attacked = copy_samples(SampleView(best.attacked.view(), shape), "attacked samples");
-  const Matrix<double> said = say(predictor, attacked, engine, {}).decisions;
+  const Matrix<double> decisions = predict(predictor, attacked, engine, {}).decisions;
   if (predictor.scheme != Scheme::values) {
-    return classes_of(predictor.scheme, std::ssize(predictor.classes), said.view());
+    return classes_of(predictor.scheme, std::ssize(predictor.classes), decisions.view());
   }
   std::vector<Index> signs;
-  for (Index i = 0; i < said.rows(); ++i) signs.push_back(said(i, 0) > 0 ? 1 : 0);
+  for (Index i = 0; i < decisions.rows(); ++i) signs.push_back(decisions(i, 0) > 0 ? 1 : 0);
   return signs;
 }
 
-/// Of a machine or a network, by the method of the options.
+/// Certifies a machine or a network by the method of the options.
 Certificates certify_predictor(const Predictor& predictor, const Dataset& data, const std::vector<Index>& labels,
                                const CertifyOptions& how, const Engine& engine) {
   if (predictor.model) return certify(*predictor.model, data.view(), labels, how, engine);
@@ -143,13 +144,14 @@ Certificates certify_predictor(const Predictor& predictor, const Dataset& data, 
   return certify_network(predictor.network->trained, data.view(), labels, how, engine, scaling ? &*scaling : nullptr);
 }
 
-/// The box, where it is in the units of the pictures.
+/// Returns the box if it is in the units of the pictures.
 std::optional<Box> shown_box(const CertifyOptions& how, const Certificates& best) {
   return best.units == CertificateUnits::input ? how.box : std::nullopt;
 }
 
-void tell_page(const CertifyChoice& choice, const Predictor& predictor, const Certified& certified, const Table& table,
-               const Dataset& data, const std::vector<Index>& labels, const Engine& engine, const Json& settings) {
+void write_predictor_page(const CertifyChoice& choice, const Predictor& predictor, const Certified& certified,
+                          const Table& table, const Dataset& data, const std::vector<Index>& labels,
+                          const Engine& engine, const Json& settings) {
   const std::vector<Index> attacked_as = attacked_classes(predictor, certified.best(), data.shape, engine);
   write_certify_page(*choice.common.report,
                      {.title = fmt::format("Certificates of {} on {}", predictor.name(), data.name),
@@ -159,16 +161,16 @@ void tell_page(const CertifyChoice& choice, const Predictor& predictor, const Ce
                       .names = predictor.classes,
                       .labels = labels,
                       .attacked_as = attacked_as,
-                      .box = shown_box(choice.asked(), certified.best())},
+                      .box = shown_box(choice.options(), certified.best())},
                      settings);
 }
 
 void run_certify(const CertifyChoice& choice) {
-  CertifyOptions how = choice.asked();
+  CertifyOptions how = choice.options();
   choice.common.check_report(true);
-  choice.common.check_apart(choice.out, choice.data.specs({choice.model}));
+  choice.common.check_distinct_files(choice.out, choice.data.specs({choice.model}));
   if (choice.out && !is_table_file(*choice.out)) {
-    fail(Code::usage, "--out {}: the ending must be .csv, .tsv or .json", *choice.out);
+    fail(Code::usage, "--out {}: the extension must be .csv, .tsv or .json", *choice.out);
   }
   const auto engine = choice.common.make_engine();
   require_certificates(*engine);  // before the model and the samples are read
@@ -178,15 +180,15 @@ void run_certify(const CertifyChoice& choice) {
   const Dataset& data = samples.data;
   const std::vector<Index> labels = certified_labels(predictor, data);
   if (predictor.network && choice.method != CertifyChoice{}.method) {
-    note(choice.common, "--method has no effect on a trained network; its certificates are by interval");
+    note(choice.common, "--method has no effect on a trained network; its certificates use interval bounds");
   }
 
   ProgressBar bar(choice.common);
   how.progress = &bar;
   const auto start = Clock::now();
-  const Certified certified = certify_by(methods_of(predictor, choice.method), how, [&](const CertifyOptions& own) {
-    return certify_predictor(predictor, data, labels, own, *engine);
-  });
+  const Certified certified = certify_with_methods(
+      methods_of(predictor, choice.method), how,
+      [&](const CertifyOptions& own) { return certify_predictor(predictor, data, labels, own, *engine); });
   const std::vector<double> at = choice.at.empty() ? round_radii(certified.best(), 3) : choice.at;
   const Table table = how.radius ? verdict_table(certified, *how.radius) : certified_table(certified, at);
   Record record("certify");
@@ -196,18 +198,18 @@ void run_certify(const CertifyChoice& choice) {
   record.ran_on(*engine, Precision::f64);
   record.timings.emplace_back("certify", seconds_since(start));
   record.results = certified_json(certified, how.radius ? std::vector<double>{*how.radius} : at);
-  std::string words = certified_words(certified) + table_text(table);
+  std::string output = certified_summary(certified) + table_text(table);
   if (choice.out) {
     write_table(sample_table(certified, predictor.classes, labels), *choice.out);
     record.results["file"] = *choice.out;
-    words += fmt::format("written to {}\n", *choice.out);
+    output += fmt::format("written to {}\n", *choice.out);
   }
   if (choice.common.report) {
-    tell_page(choice, predictor, certified, table, data, labels, *engine, record.page_settings());
+    write_predictor_page(choice, predictor, certified, table, data, labels, *engine, record.page_settings());
     record.results["report"] = *choice.common.report;
-    words += fmt::format("report in {}\n", *choice.common.report);
+    output += fmt::format("report in {}\n", *choice.common.report);
   }
-  deliver(choice.common, record, words);
+  print_result(choice.common, record, output);
 }
 
 void add_ball_options(CLI::App& verb, CertifyChoice& choice) {
@@ -219,16 +221,16 @@ void add_ball_options(CLI::App& verb, CertifyChoice& choice) {
       ->group(group);
   verb.add_option(
           "--units", choice.units,
-          "Units of radii and box: input (those of the samples, the default) or scaled (those of the scaled features)")
+          "Units of radii and box: input (units of the samples, the default) or scaled (units of the scaled features)")
       ->type_name("UNITS")
       ->group(group);
   verb.add_option("--widths", choice.widths,
-                  "Half-widths of the linf ball of radius 1, one for each feature; 0 for a feature that never changes")
+                  "Half-widths of the linf ball of radius 1, one per feature; 0 for a feature that never changes")
       ->type_name("W1,W2,…")
       ->delimiter(',')
       ->group(group);
   verb.add_option("--box", choice.box, "Bounds of every feature")->type_name("LOW,HIGH")->delimiter(',')->group(group);
-  verb.add_option("--radius", choice.radius, "Only whether this radius is certified, which is cheaper")
+  verb.add_option("--radius", choice.radius, "Only decide whether this radius is certified, which is cheaper")
       ->type_name("R")
       ->group(group);
   verb.add_option("--at", choice.at, "Report the certified accuracy at these radii")
@@ -240,13 +242,13 @@ void add_ball_options(CLI::App& verb, CertifyChoice& choice) {
       ->capture_default_str()
       ->group(group);
   auto* attack =
-      verb.add_flag("--attack", choice.attack, "Look for inputs nearby that have another class")->group(group);
+      verb.add_flag("--attack", choice.attack, "Search for the nearest input with another class")->group(group);
   verb.add_option("--attack-steps", choice.attacking.steps, "Steps of the attack")
       ->type_name("N")
       ->capture_default_str()
       ->needs(attack)
       ->group(group);
-  verb.add_option("--attack-restarts", choice.attacking.restarts, "Random starts beside the sample itself")
+  verb.add_option("--attack-restarts", choice.attacking.restarts, "Random starts in addition to the sample itself")
       ->type_name("N")
       ->capture_default_str()
       ->needs(attack)
@@ -256,13 +258,13 @@ void add_ball_options(CLI::App& verb, CertifyChoice& choice) {
 }  // namespace
 
 void add_certify(Program& program) {
-  auto* verb = program.cli.add_subcommand(
-      "certify", "How far samples may be moved before a model can take them for another class");
+  auto* verb =
+      program.cli.add_subcommand("certify", "Certify radii within which the predicted class of a sample cannot change");
   const auto choice = std::make_shared<CertifyChoice>();
   verb->add_option("--model,--network-file", choice->model, "File of a fitted model or of a trained network")
       ->type_name("MODEL.h5")
       ->required();
-  verb->add_option("--out", choice->out, "Table of the radii, a row for each sample: .csv, .tsv or .json")
+  verb->add_option("--out", choice->out, "Table of the radii with a row per sample: .csv, .tsv or .json")
       ->type_name("R.csv");
   add_ball_options(*verb, *choice);
   add_new_sample_options(*verb, choice->data, "Labelled samples");

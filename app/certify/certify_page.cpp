@@ -30,7 +30,8 @@ std::vector<double> row_of(const Dataset& data, Index i) {
       data.view().dense("pictures"));
 }
 
-/// Black and white: the box, where all features have the same, or the range of what is shown.
+/// Returns the values shown as black and white: the box if it is the same for all features, else the range of the
+/// tiles.
 std::pair<double, double> shades(const CertifyPage& shown, const std::vector<Pictured>& tiles) {
   if (shown.box && shown.box->size() == 1) return {shown.box->low(0), shown.box->high(0)};
   std::pair<double, double> range{HUGE_VAL, -HUGE_VAL};
@@ -46,7 +47,8 @@ std::pair<double, double> shades(const CertifyPage& shown, const std::vector<Pic
 Table weakest_table(const CertifyPage& shown, const std::vector<Index>& samples) {
   const Certificates& best = shown.certified.best();
   Table table{.columns = {"sample", "class", "margin", "certified radius", "by"}};
-  if (shown.certified.attacked()) table.columns.insert(table.columns.end(), {"attack", "radius/attack", "taken for"});
+  if (shown.certified.attacked())
+    table.columns.insert(table.columns.end(), {"attack", "radius/attack", "attacked class"});
   for (const Index sample : samples) {
     const auto i = static_cast<std::size_t>(sample);
     std::vector<Cell> row{static_cast<std::int64_t>(sample), class_name(shown.names, shown.labels[i]), best.margin[i],
@@ -55,8 +57,8 @@ Table weakest_table(const CertifyPage& shown, const std::vector<Index>& samples)
       const bool broken = was_broken(best, i);
       row.push_back(broken ? Cell(best.attack[i]) : Cell());
       row.push_back(broken ? Cell(best.radius[i] / best.attack[i]) : Cell());
-      const bool told = broken && !shown.attacked_as.empty();
-      row.push_back(told ? Cell(class_name(shown.names, shown.attacked_as[i])) : Cell());
+      const bool known = broken && !shown.attacked_as.empty();
+      row.push_back(known ? Cell(class_name(shown.names, shown.attacked_as[i])) : Cell());
     }
     table.rows.push_back(std::move(row));
   }
@@ -79,7 +81,7 @@ std::vector<Index> weakest(const Certificates& certificates, std::size_t most) {
 
 void add_radius_figures(Page& page, const Certified& certified) {
   if (!has_radii(certified)) {
-    page.paragraph("No sample has a positive radius: there is no curve to draw.");
+    page.paragraph("No sample has a positive radius, so there are no curves.");
     return;
   }
   const std::vector<RadiusSeries> series = radius_series(certified);
@@ -105,19 +107,20 @@ std::optional<Illustration> weakest_pictures(const CertifyPage& shown, const std
   }
   const auto [black, white] = shades(shown, tiles);
   const bool pairs = std::any_of(tiles.begin(), tiles.end(), [](const auto& tile) { return tile.pictures.size() > 1; });
-  return Illustration{.figure = picture_sheet(tiles, *shape, black, white, "The samples that are easiest to move"),
-                      .caption = pairs ? "Left the sample, right the nearest input found that has another class." : "",
+  return Illustration{.figure = picture_sheet(tiles, *shape, black, white, "Samples with the smallest radii"),
+                      .caption = pairs ? "Left: the sample. Right: the nearest input found with another class." : "",
                       .alt = fmt::format("Pictures of the {} samples with the smallest certified radii", tiles.size())};
 }
 
 void write_certify_page(const std::filesystem::path& path, const CertifyPage& shown,
                         const nlohmann::ordered_json& settings) {
-  const CertificateStatistics told = statistics(shown.certified.best());
-  Page page(shown.title, certified_words(shown.certified));
-  std::vector<std::pair<std::string, std::string>> numbers{{"accuracy", fmt::format("{:.2f} %", 100 * told.accuracy())},
-                                                           {"mean certified radius", fmt::format("{:.3g}", told.mean)}};
-  if (told.attack_mean) numbers.emplace_back("mean attack", fmt::format("{:.3g}", *told.attack_mean));
-  if (told.ratio) numbers.emplace_back("certificate / attack", fmt::format("{:.2f}", *told.ratio));
+  const CertificateStatistics stats = statistics(shown.certified.best());
+  Page page(shown.title, certified_summary(shown.certified));
+  std::vector<std::pair<std::string, std::string>> numbers{
+      {"accuracy", fmt::format("{:.2f} %", 100 * stats.accuracy())},
+      {"mean certified radius", fmt::format("{:.3g}", stats.mean)}};
+  if (stats.attack_mean) numbers.emplace_back("mean attack", fmt::format("{:.3g}", *stats.attack_mean));
+  if (stats.ratio) numbers.emplace_back("certificate / attack", fmt::format("{:.2f}", *stats.ratio));
   page.highlights(numbers);
   page.section("Certified accuracy").table(shown.table);
   add_radius_figures(page, shown.certified);

@@ -14,7 +14,7 @@ namespace widelimit::app {
 
 namespace {
 
-/// NAME=W; a name may contain the sign itself.
+/// Parses NAME=W; the name may contain '='.
 std::pair<std::string, double> named_weight(const std::string& typed) {
   const std::size_t sign = typed.rfind('=');
   double weight = 0;
@@ -24,7 +24,7 @@ std::pair<std::string, double> named_weight(const std::string& typed) {
     if (read.ec != std::errc{} || read.ptr != end || !std::isfinite(weight)) weight = 0;
   }
   if (!(weight > 0)) {
-    fail(Code::usage, "--class-weight {}: give a class and a positive number, as spam=10", typed);
+    fail(Code::usage, "--class-weight {}: give a class and a positive number, e.g. spam=10", typed);
   }
   return {typed.substr(0, sign), weight};
 }
@@ -34,17 +34,17 @@ std::pair<std::string, double> named_weight(const std::string& typed) {
 void ClassWeightChoice::check(Machine machine) const {
   if (balance && !weights.empty()) fail(Code::usage, "--balance and --class-weight: choose one of them");
   for (const std::string& typed : weights) (void)named_weight(typed);
-  if (asked() && (machine == Machine::hard_svm || machine == Machine::regression || machine == Machine::svr)) {
+  if (given() && (machine == Machine::hard_svm || machine == Machine::regression || machine == Machine::svr)) {
     fail(Code::usage, "{}: {} {}; choose svm, svm2, logistic or ridge", balance ? "--balance" : "--class-weight",
          to_string(machine),
          machine == Machine::svr ? "fits numbers, not classes"
-                                 : "has no losses to weigh: no weight changes its solution");
+                                 : "has no losses to weight; its solution does not depend on weights");
   }
 }
 
 ClassWeights ClassWeightChoice::of(const std::vector<std::string>& classes) const {
   ClassWeights result{.balanced = balance};
-  if (asked() && classes.empty()) {
+  if (given() && classes.empty()) {
     fail(Code::usage, "{}: the samples have no classes", balance ? "--balance" : "--class-weight");
   }
   if (weights.empty()) return result;
@@ -61,7 +61,7 @@ ClassWeights ClassWeightChoice::of(const std::vector<std::string>& classes) cons
   return result;
 }
 
-void ClassWeightChoice::tell(nlohmann::ordered_json& settings) const {
+void ClassWeightChoice::write_settings(nlohmann::ordered_json& settings) const {
   if (balance) settings["balance"] = true;
   for (const std::string& typed : weights) {
     const auto [name, weight] = named_weight(typed);
@@ -70,9 +70,8 @@ void ClassWeightChoice::tell(nlohmann::ordered_json& settings) const {
 }
 
 void add_class_weight_options(CLI::App& verb, ClassWeightChoice& choice, const char* group) {
-  verb.add_flag("--balance", choice.balance, "Weigh classes so that all count the same, whatever their sizes")
-      ->group(group);
-  verb.add_option("--class-weight", choice.weights, "Weights of classes in the sum of losses; others weigh 1")
+  verb.add_flag("--balance", choice.balance, "Weight the classes inversely to their sizes")->group(group);
+  verb.add_option("--class-weight", choice.weights, "Weights of classes in the sum of losses; default 1")
       ->type_name("NAME=W,…")
       ->delimiter(',')
       ->group(group);

@@ -7,29 +7,30 @@
 #include <string>
 #include <vector>
 
-/// Named only: its header takes longer to compile than any file here.
+/// Forward declaration: the header of CLI11 is slow to compile.
 namespace CLI {
 class App;
 }  // namespace CLI
 
 namespace widelimit::app {
 
-/// Weights of classes as typed.
+/// Values of the options of class weights.
 struct ClassWeightChoice {
   bool balance = false;
   std::vector<std::string> weights;  ///< NAME=W
 
-  [[nodiscard]] bool asked() const { return balance || !weights.empty(); }
-  /// Error{usage} for contradictions, for weights that cannot be read, and for a machine that cannot weigh its classes.
+  [[nodiscard]] bool given() const { return balance || !weights.empty(); }
+  /// Throws Error{usage} if options contradict each other, a weight cannot be parsed, or the machine does not support
+  /// class weights.
   void check(Machine machine) const;
-  /// For data of these classes; those that are not named weigh 1. Error{usage} for a name that is none of them, and
-  /// where there are no classes.
+  /// Returns the weights of `classes`, 1 by default. Throws Error{usage} if a name is not one of `classes`, or
+  /// `classes` is empty.
   [[nodiscard]] ClassWeights of(const std::vector<std::string>& classes) const;
-  /// What was asked for, for records.
-  void tell(nlohmann::ordered_json& settings) const;
+  /// Adds the options that are set to `settings`.
+  void write_settings(nlohmann::ordered_json& settings) const;
 };
 
-/// --balance and --class-weight.
+/// Adds --balance and --class-weight.
 void add_class_weight_options(CLI::App& verb, ClassWeightChoice& choice, const char* group);
 
 }  // namespace widelimit::app

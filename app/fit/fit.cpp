@@ -23,8 +23,8 @@ namespace widelimit::app {
 
 namespace {
 
-/// Why conjugate gradients were chosen, where they were not asked for.
-void tell_choice(const FitOptions& options, const FittedData& fitted) {
+/// Prints why conjugate gradients were chosen automatically.
+void note_solver(const FitOptions& options, const FittedData& fitted) {
   if (!fitted.note.empty()) note(options.common, fitted.note + " (--solver cg)");
 }
 
@@ -39,15 +39,15 @@ FittedData fitted_machine(const FitOptions& options, const KernelRequest& reques
     ProgressBar bar(options.common);
     how.machine.progress = &bar;
     FittedData fitted = fit_data(file_kernels(*options.kernel.gram, request, data, how, engine), data, how, engine);
-    tell_choice(options, fitted);
+    note_solver(options, fitted);
     return fitted;
   }
   ProgressBar bar(options.common);
-  KernelRequest asked = request;
-  asked.progress = how.machine.progress = &bar;
-  FittedData fitted = fit_data(asked, data, how, engine);
-  warn_of(options.common, fitted.quadrature_error, request.precision);
-  tell_choice(options, fitted);
+  KernelRequest kernel_request = request;
+  kernel_request.progress = how.machine.progress = &bar;
+  FittedData fitted = fit_data(kernel_request, data, how, engine);
+  warn_quadrature(options.common, fitted.quadrature_error, request.precision);
+  note_solver(options, fitted);
   return fitted;
 }
 
@@ -68,7 +68,7 @@ Model model_of(const FitOptions& options, const KernelRequest& request, const Tr
   return model;
 }
 
-/// The scores on the training and the test set.
+/// Returns the scores on the training and the test set.
 std::vector<NamedScore> scores_of(const FittedData& fitted, const TrainTest& data) {
   const FittedMachine& machine = fitted.machine;
   std::vector<NamedScore> scores;
@@ -92,12 +92,12 @@ void run(const FitOptions& options) {
   const DataRequest data_request = options.data.parsed();
   const auto engine = options.common.make_engine();
   options.common.check_report(true);
-  options.common.check_apart(options.out, options.data.specs({options.kernel.gram.value_or("")}));
+  options.common.check_distinct_files(options.out, options.data.specs({options.kernel.gram.value_or("")}));
   check_model_path(options.out);
 
-  const TrainTest data = load_within(options.common, data_request);
+  const TrainTest data = load_request(options.common, data_request);
   if (const auto* network = std::get_if<Network>(&request.kernel)) {
-    warn_of_layout(options.common, *network, data.train.shape);
+    warn_layout(options.common, *network, data.train.shape);
   }
   Record record("fit");
   record.settings = fit_settings(options, request, data_request);
@@ -113,13 +113,13 @@ void run(const FitOptions& options) {
                    trained.fit.summary, outcome.scores, outcome.model.classes, record.page_settings());
     record.results["report"] = *options.common.report;
   }
-  deliver(options.common, record, outcome.words + files_text(options.common, options.out));
+  print_result(options.common, record, outcome.text + files_text(options.common, options.out));
   check_ending(trained.fit.summary);
 }
 
 }  // namespace
 
-/// A fit that ended badly says so by its status; the model is written all the same where it is the best so far.
+/// The model may have been written as the best so far; the exit status still reports the failure.
 void check_ending(const Summary& summary) {
   if (summary.ending == Ending::converged) return;
   fail(Code::numerical, "{}: {}", text(summary.ending), summary.message);
@@ -143,7 +143,7 @@ FitOutcome fit_to_file(const FitOptions& options, const KernelRequest& request, 
   outcome.model = model_of(options, request, data, trained, settings);
   if (outcome.fitted.label_aware) {
     results["label_aware"] = label_aware_json(*fitted.label_aware);
-    outcome.words += label_aware_words(*fitted.label_aware);
+    outcome.text += label_aware_summary(*fitted.label_aware);
     outcome.model.label_aware = std::move(outcome.fitted.label_aware->aware);
   }
   const Model& model = outcome.model;
@@ -153,28 +153,28 @@ FitOutcome fit_to_file(const FitOptions& options, const KernelRequest& request, 
   results["samples"] = data.train.count();
   results["support"] = model.supports();
   results["summary"] = summary_json(summary);
-  outcome.words += table_text(summary_table(summary));
-  outcome.words += fmt::format("{} of {} samples support it\n", model.supports(), data.train.count());
+  outcome.text += table_text(summary_table(summary));
+  outcome.text += fmt::format("{} of {} samples are support vectors\n", model.supports(), data.train.count());
   if (!fitted.residuals.empty()) results["residuals"] = fitted.residuals;
   if (fitted.likelihood) {
     results["log_marginal_likelihood"] = *fitted.likelihood;
-    outcome.words += fmt::format("log marginal likelihood {:.6g}\n", *fitted.likelihood);
+    outcome.text += fmt::format("log marginal likelihood {:.6g}\n", *fitted.likelihood);
   }
   outcome.scores = scores_of(fitted, data);
   for (const auto& [name, found] : outcome.scores) results[name] = score_json(found, model.classes);
-  outcome.words += scores_text(outcome.scores, model.classes);
-  const auto tell_outputs = [&](const char* name, const Matrix<double>& decisions, const Dataset& part) {
+  outcome.text += scores_text(outcome.scores, model.classes);
+  const auto add_outputs = [&](const char* name, const Matrix<double>& decisions, const Dataset& part) {
     if (part.outputs.rows() == 0) return;
-    outcome.words += fmt::format("{:<5} {}\n", name, tell_output_errors(decisions, part, results[name]));
+    outcome.text += fmt::format("{:<5} {}\n", name, add_output_errors(decisions, part, results[name]));
   };
-  tell_outputs("train", fitted.train, data.train);
-  if (fitted.test) tell_outputs("test", *fitted.test, *data.test);
+  add_outputs("train", fitted.train, data.train);
+  if (fitted.test) add_outputs("test", *fitted.test, *data.test);
   results["file"] = options.out;
   return outcome;
 }
 
 void add_fit(Program& program) {
-  auto* verb = program.cli.add_subcommand("fit", "A kernel machine fitted to data, as a model file");
+  auto* verb = program.cli.add_subcommand("fit", "Fit a kernel machine and write it as a model file");
   const auto options = std::make_shared<FitOptions>();
   add_fit_options(*verb, *options);
   set_example(*verb,

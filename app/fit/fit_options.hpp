@@ -13,7 +13,7 @@
 
 namespace widelimit::app {
 
-/// `fit` as typed.
+/// Values of the options of `fit`.
 struct FitOptions {
   CommonOptions common;
   DataChoice data;
@@ -27,22 +27,23 @@ struct FitOptions {
   bool probability = MachineOptions{}.probability;
   ClassWeightChoice class_weights;
   LabelAwareChoice label_aware;
-  bool posterior = false;       ///< ridge as the mean of a Gaussian process, whose variance the model knows
-  std::string solver = "auto";  ///< of ridge: dense, cg, or by memory
+  bool posterior = false;       ///< ridge as the mean of a Gaussian process; the model computes its variance
+  std::string solver = "auto";  ///< solver of ridge: dense, cg, or auto (by memory)
   std::string out;
 
-  /// Error{usage} for contradictions, Error{input} for numbers out of range.
+  /// Returns the options without class weights. Throws Error{usage} if options contradict each other, Error{input} if a
+  /// number is out of range.
   [[nodiscard]] MachineOptions machine_options() const;
-  /// The same for these samples: with the weights of their classes.
+  /// Returns the options with the weights of the classes of `train`.
   [[nodiscard]] MachineOptions machine_options(const Dataset& train) const;
 };
 
 void add_fit_options(CLI::App& verb, FitOptions& options);
-/// Of these the kernel and the machine: --network … --gram, --machine, --lambda, --epsilon, --bias, --scheme,
+/// Adds the options of kernel and machine only: --network … --gram, --machine, --lambda, --epsilon, --bias, --scheme,
 /// --tolerance.
 void add_machine_options(CLI::App& verb, FitOptions& options);
 
-/// What was fitted to what, for records and model files.
+/// Returns the options of kernel, machine and data for records and model files.
 [[nodiscard]] nlohmann::ordered_json fit_settings(const FitOptions& options, const KernelRequest& request,
                                                   const DataRequest& data);
 

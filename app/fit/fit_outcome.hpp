@@ -14,24 +14,24 @@
 
 namespace widelimit::app {
 
-/// A machine that was fitted and written to its file, and what is told of it.
+/// A fitted machine written to its file, with its report.
 struct FitOutcome {
   FittedData fitted;
   Model model;
   std::vector<NamedScore> scores;  ///< on the training and the test samples
   nlohmann::ordered_json results;
-  std::string words;
+  std::string text;
 };
 
-/// Fits, writes --out and scores. Error{numerical} where there is no machine to write; other bad endings are left to
-/// check_ending.
+/// Fits the machine, writes --out and computes scores. Throws Error{numerical} if there is no machine to write; the
+/// caller passes other unsuccessful endings to check_ending().
 [[nodiscard]] FitOutcome fit_to_file(const FitOptions& options, const KernelRequest& request, const TrainTest& data,
                                      const nlohmann::ordered_json& settings, const Engine& engine);
 
-/// Seconds of kernel and fit.
+/// Adds the seconds of kernel and fit.
 void add_timings(Record& record, const FitOutcome& outcome);
 
-/// Error{numerical} unless the fit converged.
+/// Throws Error{numerical} unless the fit converged.
 void check_ending(const Summary& summary);
 
 }  // namespace widelimit::app

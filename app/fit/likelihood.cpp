@@ -20,7 +20,7 @@ namespace widelimit::app {
 
 namespace {
 
-/// `likelihood` as typed.
+/// Values of the options of `likelihood`.
 struct LikelihoodChoice {
   CommonOptions common;
   DataChoice data;
@@ -50,7 +50,7 @@ Kind LikelihoodChoice::parsed_kind() const {
 
 MarginalLikelihoodOptions LikelihoodChoice::value_options(Progress* progress) const {
   if (w_std || b_std || !w_std_range.empty() || !b_std_range.empty() || !noise_range.empty()) {
-    fail(Code::usage, "starts and bounds are of --optimise; without it the network says its own w_std and b_std");
+    fail(Code::usage, "starts and bounds require --optimise; without it w_std and b_std are those of the network");
   }
   return {.kind = parsed_kind(), .noise = noise.value_or(0), .memory = common.memory_limit(), .progress = progress};
 }
@@ -80,8 +80,8 @@ nlohmann::ordered_json triple_json(double w_std, double b_std, double noise) {
 nlohmann::ordered_json parameters_json(const ProcessParameters& p) { return triple_json(p.w_std, p.b_std, p.noise); }
 nlohmann::ordered_json gradient_json(const std::array<double, 3>& g) { return triple_json(g[0], g[1], g[2]); }
 
-/// What the record and the page have of either question.
-struct LikelihoodFound {
+/// Result for the record and the page, with and without --optimise.
+struct LikelihoodOutcome {
   Table table;
   std::string sentence;
   Summary summary;
@@ -89,14 +89,14 @@ struct LikelihoodFound {
   nlohmann::ordered_json results;
 };
 
-LikelihoodFound ask_value(const LikelihoodChoice& choice, const Network& network, const Dataset& data,
-                          const Matrix<double>& targets, const Engine& engine) {
+LikelihoodOutcome evaluate_likelihood(const LikelihoodChoice& choice, const Network& network, const Dataset& data,
+                                      const Matrix<double>& targets, const Engine& engine) {
   ProgressBar bar(choice.common);
   const MarginalLikelihoodOptions options = choice.value_options(&bar);
   const MarginalLikelihood found = marginal_likelihood(network, data.view(), targets.view(), options, engine);
-  LikelihoodFound result{.summary = found.summary, .quadrature_error = found.quadrature_error};
+  LikelihoodOutcome result{.summary = found.summary, .quadrature_error = found.quadrature_error};
   if (!found.summary.converged()) return result;
-  result.table = {.columns = {"by the logarithm of", "gradient"},
+  result.table = {.columns = {"logarithm of", "gradient"},
                   .rows = {{"w_std", found.gradient[0]}, {"b_std", found.gradient[1]}, {"noise", found.gradient[2]}}};
   result.sentence = fmt::format("log marginal likelihood {:.10g} at noise {:.6g}", found.value, options.noise);
   result.results["log_marginal_likelihood"] = found.value;
@@ -120,12 +120,12 @@ Table starts_table(const std::vector<LikelihoodStart>& starts) {
   return table;
 }
 
-LikelihoodFound ask_optimum(const LikelihoodChoice& choice, const Network& network, const Dataset& data,
-                            const Matrix<double>& targets, const Engine& engine) {
+LikelihoodOutcome maximise_likelihood(const LikelihoodChoice& choice, const Network& network, const Dataset& data,
+                                      const Matrix<double>& targets, const Engine& engine) {
   ProgressBar bar(choice.common);
   const LikelihoodOptimum found =
       optimise_marginal_likelihood(network, data.view(), targets.view(), choice.search_options(&bar), engine);
-  LikelihoodFound result{
+  LikelihoodOutcome result{
       .table = starts_table(found.starts), .summary = found.summary, .quadrature_error = found.quadrature_error};
   auto& starts = result.results["starts"] = nlohmann::ordered_json::array();
   for (const LikelihoodStart& start : found.starts) {
@@ -144,7 +144,7 @@ LikelihoodFound ask_optimum(const LikelihoodChoice& choice, const Network& netwo
   result.results["log_marginal_likelihood"] = found.value;
   result.results["gradient"] = gradient_json(found.gradient);
   result.sentence = fmt::format(
-      "best: log marginal likelihood {:.10g}, noise {:.6g}\nfit it by: --network \"{}\" --kind {} --machine ridge "
+      "best: log marginal likelihood {:.10g}, noise {:.6g}\nfit with: --network \"{}\" --kind {} --machine ridge "
       "--posterior --lambda {:.6g}",
       found.value, found.parameters.noise, found.network.to_text(), choice.kind, 2 * found.parameters.noise);
   return result;
@@ -153,10 +153,10 @@ LikelihoodFound ask_optimum(const LikelihoodChoice& choice, const Network& netwo
 void run_likelihood(const LikelihoodChoice& choice) {
   choice.common.check_report(false);
   if (parse_precision(choice.common.precision) != Precision::f64) {
-    fail(Code::usage, "--precision {}: a likelihood needs f64, by which its gradient is computed",
+    fail(Code::usage, "--precision {}: the likelihood and its gradient are computed in f64; leave it out",
          choice.common.precision);
   }
-  // Contradictions first, before any data are read.
+  // Options are checked before any data are read.
   if (choice.optimise) {
     (void)choice.search_options(nullptr);
   } else {
@@ -165,16 +165,15 @@ void run_likelihood(const LikelihoodChoice& choice) {
   const Network network = Network::parse(choice.network);
   const auto engine = choice.common.make_engine();
   const DataRequest request = choice.data.parsed();
-  const TrainTest loaded = load_within(choice.common, request);
+  const TrainTest loaded = load_request(choice.common, request);
   const Dataset& data = loaded.train;
   const Matrix<double> targets = training_targets(data, data.class_names, {.kind = LossKind::squared});
-  LikelihoodFound found = choice.optimise ? ask_optimum(choice, network, data, targets, *engine)
-                                          : ask_value(choice, network, data, targets, *engine);
-  warn_of(choice.common, found.quadrature_error, Precision::f64);
+  LikelihoodOutcome found = choice.optimise ? maximise_likelihood(choice, network, data, targets, *engine)
+                                            : evaluate_likelihood(choice, network, data, targets, *engine);
+  warn_quadrature(choice.common, found.quadrature_error, Precision::f64);
   if (!choice.optimise && !choice.noise) {
     note(choice.common,
-         "without --noise its variance is 0, and the labels are taken as exact; give one, or find it by "
-         "--optimise");
+         "the noise variance is 0, so the labels are taken as exact; give --noise, or estimate it with --optimise");
   }
 
   Record record("likelihood");
@@ -190,8 +189,8 @@ void run_likelihood(const LikelihoodChoice& choice) {
   record.timings.emplace_back("likelihood", found.summary.seconds);
   record.results = std::move(found.results);
   record.results["summary"] = summary_json(found.summary);
-  std::string words = found.table.rows.empty() ? "" : table_text(found.table);
-  if (!found.sentence.empty()) words += found.sentence + "\n";
+  std::string output = found.table.rows.empty() ? "" : table_text(found.table);
+  if (!found.sentence.empty()) output += found.sentence + "\n";
   if (choice.common.report) {
     Page page("Marginal likelihood", found.sentence.empty() ? found.summary.message : found.sentence);
     if (!found.table.rows.empty()) page.section(choice.optimise ? "Starts" : "Gradient").table(found.table);
@@ -200,58 +199,59 @@ void run_likelihood(const LikelihoodChoice& choice) {
         .settings(record.page_settings())
         .write(*choice.common.report);
     record.results["report"] = *choice.common.report;
-    words += fmt::format("report in {}\n", *choice.common.report);
+    output += fmt::format("report in {}\n", *choice.common.report);
   }
-  deliver(choice.common, record, words);
+  print_result(choice.common, record, output);
   if (!found.summary.converged()) {
     fail(Code::numerical, "{}: {}", text(found.summary.ending), found.summary.message);
   }
   if (!found.summary.message.empty()) note(choice.common, found.summary.message);
 }
 
-void add_range(CLI::App& verb, const char* name, std::vector<double>& range, const char* words) {
-  verb.add_option(name, range, words)->type_name("LOW,HIGH")->delimiter(',')->expected(2)->group("Search");
+void add_range(CLI::App& verb, const char* name, std::vector<double>& range, const char* help) {
+  verb.add_option(name, range, help)->type_name("LOW,HIGH")->delimiter(',')->expected(2)->group("Search");
 }
 
 }  // namespace
 
 void add_likelihood(Program& program) {
   auto* verb = program.cli.add_subcommand(
-      "likelihood", "Marginal likelihood of a network's Gaussian process, and its best w_std, b_std and noise");
+      "likelihood", "Marginal likelihood of a network's Gaussian process, maximised over w_std, b_std and noise");
   const auto choice = std::make_shared<LikelihoodChoice>();
   constexpr const char* group = "Gaussian process";
   constexpr const char* search = "Search";
-  verb->add_option("--network", choice->network, "The network: text, preset, JSON, or a file of one")
+  verb->add_option("--network", choice->network, "Network: text, preset, JSON, or a file with one of these")
       ->type_name("NET")
       ->required()
       ->group(group);
-  verb->add_option("--kind", choice->kind, "Covariance: nngp, the prior of the network, or ntk")
+  verb->add_option("--kind", choice->kind, "Covariance: nngp (the prior of the network) or ntk")
       ->type_name("KIND")
       ->capture_default_str()
       ->group(group);
-  verb->add_option("--noise", choice->noise, "Variance of the noise, else 0; with --optimise the first start")
+  verb->add_option("--noise", choice->noise, "Noise variance, default 0; with --optimise the first start")
       ->type_name("S2")
       ->group(group);
-  verb->add_flag("--optimise", choice->optimise, "Maximise over one w_std and b_std of all layers and over the noise")
+  verb->add_flag("--optimise", choice->optimise, "Maximise over a common w_std and b_std of all layers and the noise")
       ->group(search);
-  verb->add_option("--w-std", choice->w_std, "First start; else that of the first layer")
+  verb->add_option("--w-std", choice->w_std, "First start; default: that of the first layer")
       ->type_name("W")
       ->group(search);
-  verb->add_option("--b-std", choice->b_std, "First start; else that of the first layer, or 0.1")
+  verb->add_option("--b-std", choice->b_std, "First start; default: that of the first layer, or 0.1")
       ->type_name("B")
       ->group(search);
-  add_range(*verb, "--w-std-range", choice->w_std_range, "Bounds, else 0.01,100; fixed where equal");
-  add_range(*verb, "--b-std-range", choice->b_std_range, "Bounds, else 0.001,10; 0,0 for no biases");
-  add_range(*verb, "--noise-range", choice->noise_range, "Bounds, else 1e-6,10 times the mean square of the targets");
-  verb->add_option("--starts", choice->starts, "The first, and others drawn by --seed")
+  add_range(*verb, "--w-std-range", choice->w_std_range, "Bounds, default 0.01,100; equal bounds fix the value");
+  add_range(*verb, "--b-std-range", choice->b_std_range, "Bounds, default 0.001,10; 0,0 means no biases");
+  add_range(*verb, "--noise-range", choice->noise_range,
+            "Bounds, default 1e-6,10 times the mean square of the targets");
+  verb->add_option("--starts", choice->starts, "Number of starts; all but the first are drawn by --seed")
       ->type_name("N")
       ->capture_default_str()
       ->group(search);
-  verb->add_option("--tolerance", choice->tolerance, "Of the gradient by logarithms, for each target")
+  verb->add_option("--tolerance", choice->tolerance, "Tolerance of the gradient by logarithms, per target")
       ->type_name("T")
       ->capture_default_str()
       ->group(search);
-  verb->add_option("--iterations", choice->iterations, "Most of each start")
+  verb->add_option("--iterations", choice->iterations, "Iteration limit of each start")
       ->type_name("N")
       ->capture_default_str()
       ->group(search);

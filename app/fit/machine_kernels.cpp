@@ -19,7 +19,7 @@ DataKernels compute_kernels(const CommonOptions& common, KernelRequest request, 
   double error = 0;
   DataKernels kernels = data_kernels(request, data, engine, error);
   stop_if_interrupted();
-  warn_of(common, error, request.precision);
+  warn_quadrature(common, error, request.precision);
   return kernels;
 }
 
@@ -39,7 +39,7 @@ KernelRequest KernelChoice::request(const CommonOptions& common) const {
   return result;
 }
 
-void KernelChoice::tell(const KernelRequest& request, nlohmann::ordered_json& settings) const {
+void KernelChoice::write_settings(const KernelRequest& request, nlohmann::ordered_json& settings) const {
   if (const auto* parsed = std::get_if<Network>(&request.kernel)) {
     settings["network"] = parsed->to_text();
     settings["kind"] = kind;
@@ -50,21 +50,22 @@ void KernelChoice::tell(const KernelRequest& request, nlohmann::ordered_json& se
 }
 
 void add_kernel_choice(CLI::App& verb, KernelChoice& choice, const char* group) {
-  verb.add_option("--network", choice.network, "The network: text, preset, JSON, or a file of one")
+  verb.add_option("--network", choice.network, "Network: text, preset, JSON, or a file with one of these")
       ->type_name("NET")
       ->group(group);
-  verb.add_option("--classical", choice.classical, "Instead: linear, polynomial, rbf, laplace or arccosine")
+  verb.add_option("--classical", choice.classical,
+                  "Classical kernel instead of a network: linear, polynomial, rbf, laplace or arccosine")
       ->type_name("\"rbf(gamma=0.5)\"")
       ->group(group);
   verb.add_option("--kind", choice.kind, "ntk or nngp")->type_name("KIND")->capture_default_str()->group(group);
-  verb.add_option("--gram", choice.gram, "Kernel of the same network and data, computed before")
+  verb.add_option("--gram", choice.gram, "Precomputed kernel of the same network and data")
       ->type_name("K.h5")
       ->group(group);
 }
 
 DataKernels machine_kernels(const KernelChoice& choice, const CommonOptions& common, const KernelRequest& request,
                             const TrainTest& data, const Engine& engine) {
-  if (const auto* network = std::get_if<Network>(&request.kernel)) warn_of_layout(common, *network, data.train.shape);
+  if (const auto* network = std::get_if<Network>(&request.kernel)) warn_layout(common, *network, data.train.shape);
   if (!choice.gram) return compute_kernels(common, request, data, engine);
   return file_kernels(*choice.gram, request, data, {.solver = Solver::dense, .memory = request.memory}, engine);
 }

@@ -13,23 +13,25 @@
 
 namespace widelimit::app {
 
-/// The one kernel of a machine, as typed.
+/// Values of the options of a machine's kernel.
 struct KernelChoice {
   std::optional<std::string> network;
   std::optional<std::string> classical;
   std::string kind = "ntk";
-  std::optional<std::string> gram;  ///< file of a kernel computed before
+  std::optional<std::string> gram;  ///< file of a precomputed kernel
 
-  /// Error{usage} for contradictions, Error{input} for a network that cannot be read.
+  /// Returns the request. Throws Error{usage} if options contradict each other, Error{input} if the network cannot be
+  /// parsed.
   [[nodiscard]] KernelRequest request(const CommonOptions& common) const;
-  /// What it is, for records.
-  void tell(const KernelRequest& request, nlohmann::ordered_json& settings) const;
+  /// Adds the kernel to `settings`.
+  void write_settings(const KernelRequest& request, nlohmann::ordered_json& settings) const;
 };
 
-/// --network, --classical, --kind and --gram.
+/// Adds --network, --classical, --kind and --gram.
 void add_kernel_choice(CLI::App& verb, KernelChoice& choice, const char* group);
 
-/// Read from the file of --gram, or computed. Error{input} where the file is of another network or of other data.
+/// Reads the kernels from the file of --gram, or computes them. Throws Error{input} if the file belongs to another
+/// network or other data.
 [[nodiscard]] DataKernels machine_kernels(const KernelChoice& choice, const CommonOptions& common,
                                           const KernelRequest& request, const TrainTest& data, const Engine& engine);
 

@@ -9,13 +9,12 @@ namespace widelimit::app {
 
 namespace {
 
-std::string margin_words(std::size_t classes) {
+std::string margin_text(std::size_t classes) {
   if (classes == 2)
-    return "The margin of a sample is y·g, y = ±1 its class and g its score: positive where the sample is classified "
-           "correctly.";
-  return "The margin of a sample is the score of its class less the best of the others; of machines that decide by "
-         "pairs "
-         "the least score of its class against another. Positive where the sample is classified correctly.";
+    return "The margin of a sample is y·g with its class y = ±1 and its score g. It is positive if the sample is "
+           "classified correctly.";
+  return "The margin of a sample is the score of its class minus the largest other score; with one-vs-one, the "
+         "smallest score of its class against another. It is positive if the sample is classified correctly.";
 }
 
 }  // namespace
@@ -37,7 +36,7 @@ void add_scores(Page& page, const std::vector<NamedScore>& scores, const std::ve
     if (found->roc) curves.emplace_back(name, *found->roc);
     if (found->probability) calibrations.emplace_back(name, *found->probability);
     if (!found->margins.empty()) distances.emplace_back(name, found->margins);
-    if (classes.size() > 2) maps.push_back(confusion_map(found->confusion, classes, "Who is taken for whom, " + name));
+    if (classes.size() > 2) maps.push_back(confusion_map(found->confusion, classes, "Confusion matrix, " + name));
   }
   if (!maps.empty()) page.section("Confusion matrices").figures(maps);
   if (!calibrations.empty()) page.section("Calibration").figure(reliability_curves(calibrations));
@@ -47,7 +46,7 @@ void add_scores(Page& page, const std::vector<NamedScore>& scores, const std::ve
   if (!curves.empty()) pictures.push_back(roc_curves(curves, classes[1]));
   pictures.push_back(margin_histogram(distances));
   page.figures(pictures);
-  page.paragraph(margin_words(classes.size()));
+  page.paragraph(margin_text(classes.size()));
 }
 
 void write_fit_page(const std::filesystem::path& path, const std::string& title, const Summary& summary,
@@ -72,9 +71,9 @@ void write_tune_page(const std::filesystem::path& path, const std::string& choic
                      std::pair<std::size_t, std::size_t> chosen, const Table& table,
                      const std::vector<NamedScore>& scores, const std::vector<std::string>& classes,
                      const nlohmann::ordered_json& settings) {
-  Page page("Choice of λ", choice);
+  Page page("Selection of λ", choice);
   page.section("Error by λ").figure(error_by_lambda(candidates, method, chosen));
-  page.section("All of them").table(table);
+  page.section("All candidates").table(table);
   add_scores(page, scores, classes);
   page.settings(settings).write(path);
 }

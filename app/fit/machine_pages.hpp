@@ -10,22 +10,22 @@
 
 namespace widelimit::app {
 
-/// Scores as tables, notes and figures: the ROC curve of two classes, the confusion matrix of more, the reliability
-/// curve of probabilities, margins.
+/// Adds scores as tables, notes and figures: ROC curve (two classes), confusion matrix (more classes), reliability
+/// curve (probabilities), margins.
 void add_scores(Page& page, const std::vector<NamedScore>& scores, const std::vector<std::string>& classes);
 
-/// The page of a fit: its summary and scores.
+/// Writes the page of a fit: summary and scores.
 void write_fit_page(const std::filesystem::path& path, const std::string& title, const Summary& summary,
                     const std::vector<NamedScore>& scores, const std::vector<std::string>& classes,
                     const nlohmann::ordered_json& settings);
 
-/// The same of predictions.
+/// Writes the page of predictions: scores.
 void write_prediction_page(const std::filesystem::path& path, const std::string& title,
                            const std::vector<NamedScore>& scores, const std::vector<std::string>& classes,
                            const nlohmann::ordered_json& settings);
 
-/// Error by λ, a line for each kernel; `chosen` (kernel, point) is marked, `method` says how errors were found.
-/// `scores` are those of the machine fitted with the choice, where there is one.
+/// Writes the page of `tune`: the error by λ, one line per kernel, with the point `chosen` (kernel, point) marked.
+/// `method` is the validation method; `scores` are those of the refitted machine, empty if there is none.
 void write_tune_page(const std::filesystem::path& path, const std::string& choice,
                      const std::vector<LambdaPath>& candidates, const std::string& method,
                      std::pair<std::size_t, std::size_t> chosen, const Table& table,

@@ -8,8 +8,8 @@
 
 namespace widelimit::app {
 
-/// Root mean squared error of each of several numbers that a machine predicts: under the name of its label in `json`,
-/// and as a line of text. Nothing where the samples do not have several labels.
-std::string tell_output_errors(const Matrix<double>& decisions, const Dataset& data, nlohmann::ordered_json& json);
+/// Adds the root mean squared error of each output, by the name of its label, to `json` and returns it as a line of
+/// text. Returns an empty string unless the samples have several numeric labels.
+std::string add_output_errors(const Matrix<double>& decisions, const Dataset& data, nlohmann::ordered_json& json);
 
 }  // namespace widelimit::app

@@ -34,7 +34,7 @@ nlohmann::ordered_json rows_json(const Matrix<double>& m) {
 
 void run_predict(const PredictChoice& options) {
   options.common.check_report(true);
-  options.common.check_apart(options.out, options.data.specs({options.model}));
+  options.common.check_distinct_files(options.out, options.data.specs({options.model}));
   if (options.out) check_prediction_path(*options.out);
   const auto engine = options.common.make_engine();
   const Predictor model = load_predictor(options.model, options.common, *engine);
@@ -43,7 +43,7 @@ void run_predict(const PredictChoice& options) {
       fail(Code::usage, "--covariance: the model has no posterior; fit ridge with --posterior");
     }
     if (options.out == options.covariance) fail(Code::usage, "--out and --covariance are both '{}'", *options.out);
-    options.common.check_apart(options.covariance, options.data.specs({options.model}));
+    options.common.check_distinct_files(options.covariance, options.data.specs({options.model}));
     check_kernel_path(*options.covariance, 0);
   }
   NewSamples samples = load_samples(options.common, options.data, model);
@@ -56,7 +56,7 @@ void run_predict(const PredictChoice& options) {
   how.covariance = options.covariance.has_value();
   how.progress = &bar;
   const auto start = Clock::now();
-  const Said said = say(model, data, *engine, how);
+  const Predictions predictions = predict(model, data, *engine, how);
   Record record("predict");
   record.settings["model"] = options.model;
   record.settings["data"] = new_sample_settings(options.data);
@@ -65,55 +65,56 @@ void run_predict(const PredictChoice& options) {
   record.ran_on(*engine, model.precision());
   record.timings.emplace_back("predict", seconds_since(start));
   record.results["samples"] = data.count();
-  std::string words;
+  std::string output;
   if (options.out) {
-    write_predictions(*options.out, model, said, file_settings(options.common, record.settings, model.classes));
+    write_predictions(*options.out, model, predictions, file_settings(options.common, record.settings, model.classes));
     record.results["file"] = *options.out;
   } else {
-    constexpr Index most_columns = 4;  // more is wider than a terminal
-    const Table table = prediction_table(model, said, most_columns);
-    words += table_text(table);
+    constexpr Index most_columns = 4;  // more do not fit into a terminal
+    const Table table = prediction_table(model, predictions, most_columns);
+    output += table_text(table);
     if (model.scheme != Scheme::values) {
       for (const auto& row : table.rows) record.results["classes"].push_back(std::get<std::string>(row[1]));
     }
-    record.results["scores"] = rows_json(said.decisions);
-    if (!said.deviation.empty()) record.results["std"] = said.deviation;
-    if (said.probabilities.rows() > 0) record.results["probabilities"] = rows_json(said.probabilities);
+    record.results["scores"] = rows_json(predictions.decisions);
+    if (!predictions.deviation.empty()) record.results["std"] = predictions.deviation;
+    if (predictions.probabilities.rows() > 0) record.results["probabilities"] = rows_json(predictions.probabilities);
   }
   std::vector<NamedScore> scores;
-  if (auto found = score(model.scheme, std::ssize(model.classes), said.decisions, data, said.probabilities)) {
+  if (auto found =
+          score(model.scheme, std::ssize(model.classes), predictions.decisions, data, predictions.probabilities)) {
     record.results["score"] = score_json(*found, model.classes);
     scores.emplace_back(options.data.part == "train" ? "train" : "test", std::move(*found));
-    words += scores_text(scores, model.classes);
+    output += scores_text(scores, model.classes);
   }
-  if (data.outputs.rows() > 0) words += tell_output_errors(said.decisions, data, record.results["score"]) + "\n";
-  if (options.out) words += fmt::format("written to {}\n", *options.out);
+  if (data.outputs.rows() > 0) output += add_output_errors(predictions.decisions, data, record.results["score"]) + "\n";
+  if (options.out) output += fmt::format("written to {}\n", *options.out);
   if (options.covariance) {
-    write_arrays(*options.covariance, {{"covariance", said.covariance.view(), {}}},
+    write_arrays(*options.covariance, {{"covariance", predictions.covariance.view(), {}}},
                  file_settings(options.common, record.settings, model.classes));
     record.results["covariance"] = *options.covariance;
-    words += fmt::format("covariance in {}\n", *options.covariance);
+    output += fmt::format("covariance in {}\n", *options.covariance);
   }
   if (options.common.report) {
     write_prediction_page(*options.common.report, fmt::format("{} on {}", model.name(), data.name), scores,
                           model.classes, record.page_settings());
     record.results["report"] = *options.common.report;
-    words += fmt::format("report in {}\n", *options.common.report);
+    output += fmt::format("report in {}\n", *options.common.report);
   }
-  deliver(options.common, record, words);
+  print_result(options.common, record, output);
 }
 
 }  // namespace
 
 void add_predict(Program& program) {
-  auto* verb = program.cli.add_subcommand("predict", "Predictions of a fitted model or a trained network");
+  auto* verb = program.cli.add_subcommand("predict", "Predict with a fitted model or a trained network");
   const auto options = std::make_shared<PredictChoice>();
   verb->add_option("--model", options->model, "File of a fitted model or of a trained network")
       ->type_name("MODEL.h5")
       ->required();
   verb->add_option("--out", options->out, "File of classes, scores and probabilities: .csv, .tsv, .json or .npz")
       ->type_name("P.csv");
-  verb->add_option("--covariance", options->covariance, "Of a model with a posterior: covariance between samples")
+  verb->add_option("--covariance", options->covariance, "File of the posterior covariance between samples")
       ->type_name("C.npz|.h5");
   add_new_sample_options(*verb, options->data, "Samples");
   add_common_options(*verb, options->common);

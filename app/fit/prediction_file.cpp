@@ -13,7 +13,7 @@ namespace widelimit::app {
 
 namespace {
 
-/// Names of the outputs of a model, one for each.
+/// Returns the names of the outputs of a model.
 std::vector<std::string> score_names(const Predictor& model, Index outputs) {
   const bool values = model.scheme == Scheme::values;
   if (outputs == 1) return {values ? "value" : "score"};
@@ -33,36 +33,36 @@ std::vector<std::string> score_names(const Predictor& model, Index outputs) {
   return names;
 }
 
-std::vector<Index> told_classes(const Predictor& model, const Said& said) {
+std::vector<Index> predicted_classes(const Predictor& model, const Predictions& predictions) {
   if (model.scheme == Scheme::values) return {};
-  return classes_of(model.scheme, std::ssize(model.classes), said.decisions.view());
+  return classes_of(model.scheme, std::ssize(model.classes), predictions.decisions.view());
 }
 
-void write_npz_predictions(const std::filesystem::path& path, const Predictor& model, const Said& said,
+void write_npz_predictions(const std::filesystem::path& path, const Predictor& model, const Predictions& predictions,
                            const nlohmann::ordered_json& settings) {
-  const Index n = said.decisions.rows();
-  const std::vector<Index> told = told_classes(model, said);
-  const std::vector<std::int64_t> numbers(told.begin(), told.end());
+  const Index n = predictions.decisions.rows();
+  const std::vector<Index> classes = predicted_classes(model, predictions);
+  const std::vector<std::int64_t> numbers(classes.begin(), classes.end());
   const bool values = model.scheme == Scheme::values;
-  std::vector<NamedArray> arrays{{values ? "values" : "scores", said.decisions.view(), {}}};
+  std::vector<NamedArray> arrays{{values ? "values" : "scores", predictions.decisions.view(), {}}};
   if (!values) arrays.push_back({"class", MatrixView<const std::int64_t>{numbers.data(), 1, n, n}, {n}});
-  if (said.probabilities.rows() > 0) arrays.push_back({"probabilities", said.probabilities.view(), {}});
-  if (!said.deviation.empty()) {
-    arrays.push_back({"std", MatrixView<const double>{said.deviation.data(), 1, n, n}, {n}});
+  if (predictions.probabilities.rows() > 0) arrays.push_back({"probabilities", predictions.probabilities.view(), {}});
+  if (!predictions.deviation.empty()) {
+    arrays.push_back({"std", MatrixView<const double>{predictions.deviation.data(), 1, n, n}, {n}});
   }
   nlohmann::ordered_json all = settings;
-  all["score_names"] = score_names(model, said.decisions.cols());
+  all["score_names"] = score_names(model, predictions.decisions.cols());
   write_npz(path, arrays, all.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
 }
 
 }  // namespace
 
-Table prediction_table(const Predictor& model, const Said& said, Index most) {
+Table prediction_table(const Predictor& model, const Predictions& predictions, Index most) {
   Table table{.columns = {"sample"}};
-  const Matrix<double>& decisions = said.decisions;
+  const Matrix<double>& decisions = predictions.decisions;
   const bool values = model.scheme == Scheme::values;
   const Index outputs = decisions.cols() <= most ? decisions.cols() : 0;
-  const Index likely = said.probabilities.cols() <= most ? said.probabilities.cols() : 0;
+  const Index likely = predictions.probabilities.cols() <= most ? predictions.probabilities.cols() : 0;
   if (!values) table.columns.emplace_back("class");
   if (outputs > 0) {
     const std::vector<std::string> names = score_names(model, outputs);
@@ -71,14 +71,14 @@ Table prediction_table(const Predictor& model, const Said& said, Index most) {
   for (Index c = 0; c < likely; ++c) {
     table.columns.push_back(fmt::format("p({})", model.classes[static_cast<std::size_t>(c)]));
   }
-  if (!said.deviation.empty()) table.columns.emplace_back("std");
-  const std::vector<Index> told = told_classes(model, said);
+  if (!predictions.deviation.empty()) table.columns.emplace_back("std");
+  const std::vector<Index> classes = predicted_classes(model, predictions);
   for (Index i = 0; i < decisions.rows(); ++i) {
     std::vector<Cell> row{static_cast<std::int64_t>(i)};
-    if (!values) row.emplace_back(model.classes[static_cast<std::size_t>(told[static_cast<std::size_t>(i)])]);
+    if (!values) row.emplace_back(model.classes[static_cast<std::size_t>(classes[static_cast<std::size_t>(i)])]);
     for (Index c = 0; c < outputs; ++c) row.emplace_back(decisions(i, c));
-    for (Index c = 0; c < likely; ++c) row.emplace_back(said.probabilities(i, c));
-    if (!said.deviation.empty()) row.emplace_back(said.deviation[static_cast<std::size_t>(i)]);
+    for (Index c = 0; c < likely; ++c) row.emplace_back(predictions.probabilities(i, c));
+    if (!predictions.deviation.empty()) row.emplace_back(predictions.deviation[static_cast<std::size_t>(i)]);
     table.rows.push_back(std::move(row));
   }
   return table;
@@ -86,15 +86,15 @@ Table prediction_table(const Predictor& model, const Said& said, Index most) {
 
 void check_prediction_path(const std::filesystem::path& path) {
   if (!is_table_file(path) && path.extension() != ".npz") {
-    fail(Code::usage, "--out {}: the ending must be .csv, .tsv, .json or .npz", path.string());
+    fail(Code::usage, "--out {}: the extension must be .csv, .tsv, .json or .npz", path.string());
   }
   check_writable(path, 0);
 }
 
-void write_predictions(const std::filesystem::path& path, const Predictor& model, const Said& said,
+void write_predictions(const std::filesystem::path& path, const Predictor& model, const Predictions& predictions,
                        const nlohmann::ordered_json& settings) {
-  if (path.extension() == ".npz") return write_npz_predictions(path, model, said, settings);
-  write_table(prediction_table(model, said, std::numeric_limits<Index>::max()), path);
+  if (path.extension() == ".npz") return write_npz_predictions(path, model, predictions, settings);
+  write_table(prediction_table(model, predictions, std::numeric_limits<Index>::max()), path);
 }
 
 }  // namespace widelimit::app

@@ -10,18 +10,18 @@
 
 namespace widelimit::app {
 
-/// A row for each sample: its number, what the model says, the scores behind it and the probabilities, each where no
-/// more than `most` columns are theirs. Scores are named by their class, or by the pair of classes that they decide
-/// between, the first where positive.
-[[nodiscard]] Table prediction_table(const Predictor& model, const Said& said, Index most);
+/// Returns a row per sample: number, predicted class or values, scores and probabilities; scores and probabilities are
+/// each left out if they have more than `most` columns. A score is named by its class, or by its pair of classes, where
+/// a positive score means the first class.
+[[nodiscard]] Table prediction_table(const Predictor& model, const Predictions& predictions, Index most);
 
-/// Error before the work: Error{usage} for an ending that is none of .csv, .tsv, .json and .npz, Error{resource} where
-/// nothing can be written there.
+/// Checks the path before the computation. Throws Error{usage} unless the extension is .csv, .tsv, .json or .npz,
+/// Error{resource} if the file cannot be written.
 void check_prediction_path(const std::filesystem::path& path);
 
-/// The predictions in the format that the ending names; NPZ has them as arrays, with `settings` and the names of
-/// classes and scores. Complete or absent.
-void write_predictions(const std::filesystem::path& path, const Predictor& model, const Said& said,
+/// Writes the predictions in the format of the extension; NPZ files hold arrays, `settings`, and the names of classes
+/// and scores. The file is complete or absent.
+void write_predictions(const std::filesystem::path& path, const Predictor& model, const Predictions& predictions,
                        const nlohmann::ordered_json& settings);
 
 }  // namespace widelimit::app

@@ -54,10 +54,10 @@ NewSamples load_samples(const CommonOptions& common, const DataChoice& data, con
   NewSamples samples = load_new_samples(request, predictor.origin(), predictor.classes, parse_part(data.part));
   stop_if_interrupted();
   if (predictor.classes.empty() && predictor.model && !samples.data.targets.empty() && predictor.model->outputs() > 1) {
-    fail(Code::input,
-         "{}: the model predicts {} numbers for each sample, and the samples have one label; name all, or "
-         "none",
-         samples.data.name, predictor.model->outputs());
+    fail(
+        Code::input,
+        "{}: the model predicts {} numbers per sample, but the samples have one label; name all label columns, or none",
+        samples.data.name, predictor.model->outputs());
   }
   for (const std::string& found : samples.notes) note(common, found);
   return samples;
@@ -65,32 +65,33 @@ NewSamples load_samples(const CommonOptions& common, const DataChoice& data, con
 
 namespace {
 
-Said say_as_machine(const Model& model, const Dataset& data, const Engine& engine, const PredictOptions& how) {
-  Said said;
+Predictions predict_with_model(const Model& model, const Dataset& data, const Engine& engine,
+                               const PredictOptions& how) {
+  Predictions predictions;
   if (model.posterior) {
     Posterior posterior = predict_posterior(model, data.view(), engine, how);
-    said.decisions = std::move(posterior.mean);
-    for (const double variance : posterior.variance) said.deviation.push_back(std::sqrt(variance));
-    said.covariance = std::move(posterior.covariance);
+    predictions.decisions = std::move(posterior.mean);
+    for (const double variance : posterior.variance) predictions.deviation.push_back(std::sqrt(variance));
+    predictions.covariance = std::move(posterior.covariance);
   } else {
-    said.decisions = predict_decisions(model, data.view(), engine, how);
+    predictions.decisions = predict_decisions(model, data.view(), engine, how);
   }
   if (has_probabilities(model.machine, model.calibration)) {
-    said.probabilities =
-        class_probabilities(model.machine, model.scheme, std::ssize(model.classes), model.calibration, said.decisions);
+    predictions.probabilities = class_probabilities(model.machine, model.scheme, std::ssize(model.classes),
+                                                    model.calibration, predictions.decisions);
   }
-  return said;
+  return predictions;
 }
 
 }  // namespace
 
-Said say(const Predictor& predictor, Dataset& data, const Engine& engine, const PredictOptions& how) {
-  if (predictor.model) return say_as_machine(*predictor.model, data, engine, how);
+Predictions predict(const Predictor& predictor, Dataset& data, const Engine& engine, const PredictOptions& how) {
+  if (predictor.model) return predict_with_model(*predictor.model, data, engine, how);
   if (predictor.network->notes.scaling) predictor.network->notes.scaling->apply(data);
-  Said said;
-  said.decisions = predict_outputs(predictor.network->trained, data.view(), engine, how.progress);
-  said.probabilities = network_probabilities(predictor.network->notes, said.decisions);
-  return said;
+  Predictions predictions;
+  predictions.decisions = predict_outputs(predictor.network->trained, data.view(), engine, how.progress);
+  predictions.probabilities = network_probabilities(predictor.network->notes, predictions.decisions);
+  return predictions;
 }
 
 }  // namespace widelimit::app

@@ -13,7 +13,7 @@
 
 namespace widelimit::app {
 
-/// A fitted machine or a trained network, whichever a file holds.
+/// A fitted machine or a trained network, read from a file.
 struct Predictor {
   std::optional<Model> model;
   std::optional<SavedNetwork> network;
@@ -23,25 +23,26 @@ struct Predictor {
   [[nodiscard]] std::string name() const;
   [[nodiscard]] Precision precision() const;
   [[nodiscard]] const DataOrigin& origin() const { return model ? model->origin : network->notes.origin; }
-  [[nodiscard]] Shape shape() const;          ///< of the samples it learned from
-  [[nodiscard]] bool channels_first() const;  ///< whether these came channel by channel
+  [[nodiscard]] Shape shape() const;          ///< shape of the training samples
+  [[nodiscard]] bool channels_first() const;  ///< whether the training samples were read with channels first
 };
 
 [[nodiscard]] Predictor load_predictor(const std::string& path, const CommonOptions& common, const Engine& engine);
 
-/// The samples as they are in their source, read as those that the predictor was made from; labels by the names of its
-/// classes, where they have them. Notes go to standard error.
+/// Loads unscaled samples, read like the training samples of the predictor; labels are numbered like its classes.
+/// Prints notes.
 [[nodiscard]] NewSamples load_samples(const CommonOptions& common, const DataChoice& data, const Predictor& predictor);
 
 /// Predictions on samples.
-struct Said {
+struct Predictions {
   Matrix<double> decisions;
-  Matrix<double> probabilities;   ///< samples × classes; none where it has none
-  std::vector<double> deviation;  ///< standard deviation of each sample, where it has a posterior
-  Matrix<double> covariance;      ///< samples × samples, where it was asked for
+  Matrix<double> probabilities;   ///< samples × classes; empty if the predictor has none
+  std::vector<double> deviation;  ///< posterior standard deviation of each sample; empty without a posterior
+  Matrix<double> covariance;      ///< samples × samples; empty unless requested
 };
 
-/// Scales the samples as the predictor was taught, and asks it.
-[[nodiscard]] Said say(const Predictor& predictor, Dataset& data, const Engine& engine, const PredictOptions& how);
+/// Scales the samples of a network in place and predicts.
+[[nodiscard]] Predictions predict(const Predictor& predictor, Dataset& data, const Engine& engine,
+                                  const PredictOptions& how);
 
 }  // namespace widelimit::app

@@ -7,7 +7,7 @@
 namespace widelimit::app {
 
 std::string scores_text(const std::vector<NamedScore>& parts, const std::vector<std::string>& classes) {
-  constexpr std::size_t most_classes = 20;  // more is longer than a terminal
+  constexpr std::size_t most_classes = 20;  // more do not fit into a terminal
   std::string text;
   for (const auto& [name, score] : parts) text += fmt::format("{:<5} {}\n", name, score_text(score));
   if (parts.empty()) return text;

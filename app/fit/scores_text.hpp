@@ -7,8 +7,8 @@
 
 namespace widelimit::app {
 
-/// Scores for reading. Of classes: all scores, a row for each part, then each class of the last part, unless they are
-/// many; of numbers one line says everything. At the end what is undefined, and why.
+/// Formats scores for the terminal. For classes: all scores with a row per part, then a row per class of the last part,
+/// unless there are too many; for numbers one line per part. The last lines list undefined scores with the reason.
 [[nodiscard]] std::string scores_text(const std::vector<NamedScore>& parts, const std::vector<std::string>& classes);
 
 }  // namespace widelimit::app

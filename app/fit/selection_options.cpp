@@ -15,13 +15,13 @@ namespace widelimit::app {
 
 namespace {
 
-/// Their number, where it is one and not a file.
-std::optional<Index> fold_number(const std::string& folds) {
+/// Returns the number of folds, or std::nullopt if `folds` is a file.
+std::optional<Index> fold_count(const std::string& folds) {
   const bool digits = std::all_of(folds.begin(), folds.end(), [](char c) { return c >= '0' && c <= '9'; });
   Index number = 0;
   const auto [end, error] = std::from_chars(folds.data(), folds.data() + folds.size(), number);
   if (!digits || folds.empty()) return std::nullopt;
-  if (error != std::errc{} || number < 2) fail(Code::usage, "--folds {}: choose 2 at least, or a file", folds);
+  if (error != std::errc{} || number < 2) fail(Code::usage, "--folds {}: choose at least 2, or a file", folds);
   return number;
 }
 
@@ -34,10 +34,10 @@ TuneOptions SelectionChoice::tune_options(Progress* progress) const {
   class_weights.check(options.machine.machine);
   options.machine.progress = progress;
   for (const double lambda : lambdas) {
-    if (!std::isfinite(lambda) || lambda <= 0) fail(Code::usage, "--lambdas {}: positive numbers are wanted", lambda);
+    if (!std::isfinite(lambda) || lambda <= 0) fail(Code::usage, "--lambdas {}: values must be positive", lambda);
   }
   options.lambdas = lambdas;
-  if (const auto number = fold_number(folds)) {
+  if (const auto number = fold_count(folds)) {
     options.folds = *number;
   } else {
     options.given_folds = read_folds(folds);
@@ -60,9 +60,10 @@ FitOptions SelectionChoice::fit_options(const KernelChoice& kernel, double lambd
 }
 
 void SelectionChoice::check_fold_file(const DataRequest& request) const {
-  if (fold_number(folds)) return;
-  const auto refuse = [&](bool asked, const char* option) {
-    if (asked) fail(Code::usage, "--folds {}: its rows are those of the data; leave {} out", folds, option);
+  if (fold_count(folds)) return;
+  const auto refuse = [&](bool given, const char* option) {
+    if (given)
+      fail(Code::usage, "--folds {}: its row numbers refer to the unmodified data; leave {} out", folds, option);
   };
   refuse(!request.classes.empty(), "--classes");
   refuse(request.limit.has_value(), "--limit");
@@ -72,61 +73,61 @@ void SelectionChoice::check_fold_file(const DataRequest& request) const {
 }
 
 std::vector<std::string> SelectionChoice::fold_notes(const Dataset& samples) const {
-  if (fold_number(folds)) return {};
+  if (fold_count(folds)) return {};
   const bool numbers = parse_machine(machine) == Machine::svr;
   const std::vector<std::string> notes =
       check_folds(read_folds(folds), samples.count(), numbers ? std::span<const Index>{} : samples.labels);
-  for (const std::string& said : notes) note(common, said);
+  for (const std::string& line : notes) note(common, line);
   return notes;
 }
 
 std::string SelectionChoice::folds_text() const {
-  return fold_number(folds) ? fmt::format("{} folds", folds) : "the folds of " + folds;
+  return fold_count(folds) ? fmt::format("{} folds", folds) : "the folds of " + folds;
 }
 
-bool SelectionChoice::leaves_one_out() const {
-  return parse_machine(machine) == Machine::ridge && fold_number(folds).has_value();
+bool SelectionChoice::uses_leave_one_out() const {
+  return parse_machine(machine) == Machine::ridge && fold_count(folds).has_value();
 }
 
-void SelectionChoice::tell(nlohmann::ordered_json& settings) const {
+void SelectionChoice::write_settings(nlohmann::ordered_json& settings) const {
   settings["machine"] = machine;
   if (parse_machine(machine) == Machine::svr) settings["epsilon"] = epsilon;
   if (scheme) settings["scheme"] = *scheme;
   if (!lambdas.empty()) settings["lambdas"] = lambdas;
   settings["bias"] = bias;
-  if (const auto number = fold_number(folds)) {
+  if (const auto number = fold_count(folds)) {
     settings["folds"] = *number;
   } else {
     settings["folds"] = folds;
   }
-  class_weights.tell(settings);
+  class_weights.write_settings(settings);
   if (probability) settings["probability"] = true;
 }
 
-void add_selection_options(CLI::App& verb, SelectionChoice& choice, const char* group, const std::string& usual) {
+void add_selection_options(CLI::App& verb, SelectionChoice& choice, const char* group,
+                           const std::string& default_lambdas) {
   verb.add_option("--machine", choice.machine, "ridge (exact leave-one-out), svm, svm2, svr, logistic, … (folds)")
       ->type_name("M")
       ->capture_default_str()
       ->group(group);
-  verb.add_option("--lambdas", choice.lambdas, "Values of λ; else " + usual)
+  verb.add_option("--lambdas", choice.lambdas, "Values of λ; default: " + default_lambdas)
       ->type_name("L1,L2,…")
       ->delimiter(',')
       ->group(group);
   verb.add_option("--folds", choice.folds,
-                  "Parts of which each is left out once; or a file: lines of row numbers, training and test in turn, "
-                  "or JSON")
+                  "Number of cross-validation folds, or a file: alternating lines of training and test row numbers, or "
+                  "JSON")
       ->type_name("N|FILE")
       ->capture_default_str()
       ->group(group);
-  verb.add_option("--epsilon", choice.epsilon, "svr: errors up to here cost nothing")
+  verb.add_option("--epsilon", choice.epsilon, "svr: width ε of the insensitive zone of the loss")
       ->type_name("E")
       ->capture_default_str()
       ->group(group);
-  verb.add_flag("--bias", choice.bias, "Add an offset that is not regularised")->group(group);
-  verb.add_option(
-          "--scheme", choice.scheme,
-          "Several classes by svm: one-vs-one (the default), one-vs-one-first (equal votes to the first class, as "
-          "LIBSVM) or one-vs-rest")
+  verb.add_flag("--bias", choice.bias, "Add an unregularised bias")->group(group);
+  verb.add_option("--scheme", choice.scheme,
+                  "More than two classes with svm: one-vs-one (the default), one-vs-one-first (ties go to the first "
+                  "class, as in LIBSVM) or one-vs-rest")
       ->type_name("HOW")
       ->group(group);
   add_class_weight_options(verb, choice.class_weights, group);

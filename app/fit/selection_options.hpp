@@ -15,7 +15,7 @@
 
 namespace widelimit::app {
 
-/// How kernels and λ are chosen, as typed: what `tune` and `compare` share.
+/// Values of the options of model selection, shared by `tune` and `compare`.
 struct SelectionChoice {
   CommonOptions common;
   DataChoice data;
@@ -25,31 +25,32 @@ struct SelectionChoice {
   double epsilon = MachineOptions{}.epsilon;
   bool bias = false;
   std::optional<std::string> scheme;
-  std::string folds = std::to_string(TuneOptions{}.folds);  ///< how many, or a file
+  std::string folds = std::to_string(TuneOptions{}.folds);  ///< number of folds, or a file
   ClassWeightChoice class_weights;
   bool probability = false;
 
-  /// Error{usage} for contradictions and numbers out of range. The λ that were typed, none where none were; weights of
-  /// classes are left to the data.
+  /// Returns the options with the λ of --lambdas, possibly none, and without class weights, which need the data. Throws
+  /// Error{usage} if options contradict each other or a number is out of range.
   [[nodiscard]] TuneOptions tune_options(Progress* progress) const;
-  /// The machine of a choice as `fit` would be asked for it.
+  /// Returns the options with which `fit` fits the selected machine.
   [[nodiscard]] FitOptions fit_options(const KernelChoice& kernel, double lambda, const std::string& out) const;
 
-  /// Rows of a file of folds are those of the data as they are read: Error{usage} where other rows are asked for.
+  /// Throws Error{usage} if --folds is a file, whose row numbers are those of the source, and an option selects or
+  /// reorders rows.
   void check_fold_file(const DataRequest& request) const;
-  /// What a file of folds does with these samples, which is also noted on standard error; before any kernel is
-  /// computed.
+  /// Returns and prints notes on the use of the samples by a file of folds. Called before kernels are computed.
   [[nodiscard]] std::vector<std::string> fold_notes(const Dataset& samples) const;
-  /// "5 folds", or "the folds of FILE".
+  /// Returns "5 folds" or "the folds of FILE".
   [[nodiscard]] std::string folds_text() const;
-  /// Whether the machine chooses its λ so, and not by folds.
-  [[nodiscard]] bool leaves_one_out() const;
-  /// What was asked for, for records.
-  void tell(nlohmann::ordered_json& settings) const;
+  /// Returns whether λ is selected by leave-one-out instead of folds.
+  [[nodiscard]] bool uses_leave_one_out() const;
+  /// Adds the options that are set to `settings`.
+  void write_settings(nlohmann::ordered_json& settings) const;
 };
 
-/// --machine, --lambdas, --folds, --epsilon, --bias, --scheme, --balance and --class-weight. `usual` says which λ are
-/// tried where none are typed.
-void add_selection_options(CLI::App& verb, SelectionChoice& choice, const char* group, const std::string& usual);
+/// Adds --machine, --lambdas, --folds, --epsilon, --bias, --scheme, --balance and --class-weight. `usual` describes the
+/// default values of λ.
+void add_selection_options(CLI::App& verb, SelectionChoice& choice, const char* group,
+                           const std::string& default_lambdas);
 
 }  // namespace widelimit::app

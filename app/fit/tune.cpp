@@ -25,13 +25,13 @@ struct TuneChoice : SelectionChoice {
   std::optional<std::string> out;
 };
 
-/// Kernels with their errors, and the network of each.
+/// Candidate kernels with their errors, and the network of each.
 struct Candidates {
   std::vector<LambdaPath> paths;
   std::vector<Network> networks;
 };
 
-/// With the usual λ where none are typed.
+/// Returns the options with the default λ if none are given.
 TuneOptions tune_options(const TuneChoice& choice, Progress* progress) {
   TuneOptions options = choice.tune_options(progress);
   if (options.lambdas.empty()) options.lambdas = usual_lambdas();
@@ -52,14 +52,14 @@ std::vector<TunePoint> tune_on(const TuneChoice& choice, const GramMatrix& k, bo
   return tune_values(k, data.targets, options);
 }
 
-/// Every depth and every number of frozen layers of one network, its kernels from one pass; those without a trained
-/// layer, where the network has frozen ones, are left out.
+/// Tunes every depth and every number of frozen layers of one network, with all kernels from one pass. Networks without
+/// a trained layer are skipped.
 Candidates tune_sweep(const TuneChoice& choice, const Dataset& data, const Engine& engine) {
   ProgressBar bar(choice.common);
   const Network network = Network::parse(choice.networks.front());
   require_trained_layer(network, Kind::ntk);
   const Sweep all = sweep(network, data.view(), {Kind::ntk, parse_precision(choice.common.precision), &bar}, engine);
-  warn_of(choice.common, all.quadrature_error, parse_precision(choice.common.precision));
+  warn_quadrature(choice.common, all.quadrature_error, parse_precision(choice.common.precision));
   const TuneOptions options = tune_options(choice, &bar);
   Candidates candidates;
   for (Index depth = 0; depth <= all.hidden_layers; ++depth) {
@@ -87,14 +87,14 @@ Candidates tune_networks(const TuneChoice& choice, const Dataset& data, const En
     require_trained_layer(candidates.networks.back(), kind);
     const Gram found =
         gram(candidates.networks.back(), data.view(), {kind, parse_precision(choice.common.precision), &bar}, engine);
-    warn_of(choice.common, found.quadrature_error, parse_precision(choice.common.precision));
+    warn_quadrature(choice.common, found.quadrature_error, parse_precision(choice.common.precision));
     const AnyView k = view_of(kind == Kind::ntk ? found.ntk : found.nngp);
     candidates.paths.push_back({text, tune_on(choice, {k, engine}, found.semidefinite(), data, options)});
   }
   return candidates;
 }
 
-/// The candidate and its point with the least error.
+/// Returns the indices of the candidate and the point with the smallest error.
 std::pair<std::size_t, std::size_t> best_of(const std::vector<LambdaPath>& candidates) {
   std::vector<TunePoint> bests;
   std::vector<std::pair<std::size_t, std::size_t>> places;
@@ -107,7 +107,7 @@ std::pair<std::size_t, std::size_t> best_of(const std::vector<LambdaPath>& candi
   const auto best = best_point(bests);
   if (!best) {
     const std::string& why = candidates.front().points.front().message;
-    fail(Code::numerical, "no fit ended well{}{}; try larger λ (--lambdas)", why.empty() ? "" : ": ", why);
+    fail(Code::numerical, "no fit converged{}{}; try larger λ (--lambdas)", why.empty() ? "" : ": ", why);
   }
   return places[*best];
 }
@@ -143,7 +143,7 @@ nlohmann::ordered_json candidates_json(const std::vector<LambdaPath>& candidates
   return json;
 }
 
-/// The machine of the choice as `fit` would be asked for it.
+/// Returns the options with which `fit` fits the selected machine.
 FitOptions fit_options(const TuneChoice& choice, const Network& network, double lambda) {
   FitOptions options = choice.fit_options({.network = network.to_text(), .kind = choice.kind}, lambda, *choice.out);
   options.label_aware = choice.label_aware;
@@ -153,23 +153,24 @@ FitOptions fit_options(const TuneChoice& choice, const Network& network, double 
 void check_choice(const TuneChoice& choice, const DataRequest& request) {
   choice.check_fold_file(request);
   (void)tune_options(choice, nullptr);
-  if (choice.sweep && choice.networks.size() > 1) fail(Code::usage, "--sweep takes one network");
+  if (choice.sweep && choice.networks.size() > 1) fail(Code::usage, "--sweep accepts only one --network");
   if (parse_kind(choice.kind) == Kind::both) {
     fail(Code::usage, "--kind {}: a machine has one kernel, ntk or nngp", choice.kind);
   }
   if (choice.sweep && choice.kind != "ntk") {
-    fail(Code::usage, "--sweep --kind {}: a sweep tunes NTKs; leave out --kind", choice.kind);
+    fail(Code::usage, "--sweep --kind {}: a sweep supports only the NTK; leave out --kind", choice.kind);
   }
   if (choice.out) {
     (void)fit_options(choice, Network::parse(choice.networks.front()), 1).machine_options();
-    choice.common.check_apart(choice.out, choice.data.specs());
+    choice.common.check_distinct_files(choice.out, choice.data.specs());
     check_model_path(*choice.out);
     return;
   }
   if (request.test || request.split) {
-    fail(Code::usage, "--test and --split are for the machine that --out writes; λ is chosen on training samples");
+    fail(Code::usage,
+         "--test and --split require --out: only the written model is tested; λ is selected on training samples");
   }
-  if (choice.probability) fail(Code::usage, "--probability is of the machine that --out writes");
+  if (choice.probability) fail(Code::usage, "--probability requires --out");
 }
 
 void run_tune(const TuneChoice& choice) {
@@ -177,11 +178,11 @@ void run_tune(const TuneChoice& choice) {
   const DataRequest request = choice.data.parsed();
   check_choice(choice, request);
   const auto engine = choice.common.make_engine();
-  const TrainTest loaded = load_within(choice.common, request);
+  const TrainTest loaded = load_request(choice.common, request);
   const Dataset& data = loaded.train;
   require_one_target(data);
   const std::vector<std::string> fold_notes = choice.fold_notes(data);
-  for (const std::string& text : choice.networks) warn_of_layout(choice.common, Network::parse(text), data.shape);
+  for (const std::string& text : choice.networks) warn_layout(choice.common, Network::parse(text), data.shape);
   const Candidates found = choice.sweep ? tune_sweep(choice, data, *engine) : tune_networks(choice, data, *engine);
   const std::vector<LambdaPath>& candidates = found.paths;
   const auto [chosen, place] = best_of(candidates);
@@ -191,22 +192,22 @@ void run_tune(const TuneChoice& choice) {
   record.settings["networks"] = choice.networks;
   record.settings["sweep"] = choice.sweep;
   record.settings["kind"] = choice.kind;
-  choice.tell(record.settings);
-  choice.label_aware.tell(record.settings);
+  choice.write_settings(record.settings);
+  choice.label_aware.write_settings(record.settings);
   record.settings["data"] = data_settings(request);
   record.notes = loaded.notes;
   record.notes.insert(record.notes.end(), fold_notes.begin(), fold_notes.end());
   record.seed = choice.common.seed;
   record.ran_on(*engine, parse_precision(choice.common.precision));
-  const bool leave_one_out = choice.leaves_one_out() && !choice.label_aware.method;
+  const bool leave_one_out = choice.uses_leave_one_out() && !choice.label_aware.method;
   const std::string method = leave_one_out ? "leave-one-out" : choice.folds_text();
   record.results["method"] = method;
   record.results["candidates"] = candidates_json(candidates);
   record.results["best"] = {{"kernel", candidates[chosen].name}, {"lambda", best.lambda}, {"error", *best.error()}};
-  const Table table = candidates_table(candidates, choice.class_weights.asked());
+  const Table table = candidates_table(candidates, choice.class_weights.given());
   const std::string sentence = fmt::format("best by {}: {}, --lambda {:.6g}, error {:.4g}", method,
                                            candidates[chosen].name, best.lambda, *best.error());
-  std::string words = table_text(table) + sentence + "\n";
+  std::string output = table_text(table) + sentence + "\n";
   FitOutcome refitted;
   if (choice.out) {
     const FitOptions options = fit_options(choice, found.networks[chosen], best.lambda);
@@ -214,39 +215,39 @@ void run_tune(const TuneChoice& choice) {
     refitted = fit_to_file(options, kernel, loaded, fit_settings(options, kernel, request), *engine);
     add_timings(record, refitted);
     record.results["fit"] = refitted.results;
-    words += refitted.words + fmt::format("written to {}\n", *choice.out);
+    output += refitted.text + fmt::format("written to {}\n", *choice.out);
   }
   if (choice.common.report) {
     write_tune_page(*choice.common.report, sentence, candidates, method, {chosen, place}, table, refitted.scores,
                     refitted.model.classes, record.page_settings());
     record.results["report"] = *choice.common.report;
-    words += fmt::format("report in {}\n", *choice.common.report);
+    output += fmt::format("report in {}\n", *choice.common.report);
   }
-  deliver(choice.common, record, words);
+  print_result(choice.common, record, output);
   if (choice.out) check_ending(refitted.fitted.machine.fit.summary);
 }
 
 }  // namespace
 
 void add_tune(Program& program) {
-  auto* verb = program.cli.add_subcommand("tune", "The best λ, and the best of several networks, as a model file");
+  auto* verb = program.cli.add_subcommand("tune", "Select λ and the best of several networks, and write the model");
   const auto choice = std::make_shared<TuneChoice>();
   constexpr const char* group = "Machine";
-  verb->add_option("--network", choice->networks, "The network; may be repeated")
+  verb->add_option("--network", choice->networks, "Network; may be repeated")
       ->type_name("NET")
       ->required()
       ->allow_extra_args(false)
       ->group(group);
-  verb->add_flag("--sweep", choice->sweep, "Every depth and every number of frozen layers of the network")
+  verb->add_flag("--sweep", choice->sweep, "Tune every depth and every number of frozen layers of the network")
       ->group(group);
   verb->add_option("--kind", choice->kind, "ntk or nngp")->type_name("KIND")->capture_default_str()->group(group);
   add_selection_options(*verb, *choice, group, "13 from 1e-4 to 100");
   add_label_aware_options(*verb, choice->label_aware, group, Psd::clip);
-  verb->add_option("--out", choice->out, "Fit the choice to all training samples, and write the model here")
+  verb->add_option("--out", choice->out,
+                   "Fit the selected machine to all training samples and write the model to this file")
       ->type_name("MODEL.h5")
       ->group(group);
-  verb->add_flag("--probability", choice->probability, "With --out: probabilities of an SVM, as fit has them")
-      ->group(group);
+  verb->add_flag("--probability", choice->probability, "With --out: probabilities of an SVM, as in fit")->group(group);
   add_train_option(*verb, choice->data);
   add_data_options(*verb, choice->data, true);
   add_common_options(*verb, choice->common);

@@ -19,7 +19,7 @@ namespace widelimit::app {
 
 namespace {
 
-/// `ensemble` as typed.
+/// Values of the options of `ensemble`.
 struct EnsembleChoice {
   CommonOptions common;
   DataChoice data;
@@ -43,9 +43,10 @@ EnsembleOptions EnsembleChoice::options(Progress* progress) const {
                          .precision = parse_precision(common.precision),
                          .memory = common.memory_limit(),
                          .progress = progress};
-  if (result.kind == Kind::both) fail(Code::usage, "--kind {}: choose ntk (all layers) or nngp (the last)", kind);
+  if (result.kind == Kind::both)
+    fail(Code::usage, "--kind {}: choose ntk (trains all layers) or nngp (trains the last layer)", kind);
   if (covariance && (!out || std::filesystem::path(*out).extension() == ".csv")) {
-    fail(Code::usage, "--covariance goes into a file; give --out with .npz or .h5");
+    fail(Code::usage, "--covariance requires --out FILE.npz or FILE.h5");
   }
   result.validate();
   return result;
@@ -66,12 +67,12 @@ nlohmann::ordered_json ensemble_settings(const EnsembleChoice& choice, const Net
 void run_ensemble(const EnsembleChoice& choice) {
   (void)choice.options(nullptr);
   choice.common.check_report(true);
-  choice.common.check_apart(choice.out, choice.data.specs());
+  choice.common.check_distinct_files(choice.out, choice.data.specs());
   if (choice.out) check_ensemble_path(*choice.out);
   const Network network = Network::parse(choice.network);
   const auto engine = choice.common.make_engine();
   const DataRequest request = choice.data.parsed();
-  const TrainTest data = load_within(choice.common, request);
+  const TrainTest data = load_request(choice.common, request);
   const Dataset& points = data.test ? *data.test : data.train;
   const Matrix<double> targets = training_targets(data.train, data.train.class_names, {.kind = LossKind::squared});
 
@@ -82,7 +83,7 @@ void run_ensemble(const EnsembleChoice& choice) {
       .points = points,
       .targets = targets};
   const Summary& summary = outcome.ensemble.summary;
-  warn_of(choice.common, outcome.ensemble.quadrature_error, parse_precision(choice.common.precision));
+  warn_quadrature(choice.common, outcome.ensemble.quadrature_error, parse_precision(choice.common.precision));
   Record record("ensemble");
   record.settings = ensemble_settings(choice, network, request);
   record.notes = data.notes;
@@ -91,21 +92,21 @@ void run_ensemble(const EnsembleChoice& choice) {
   record.timings.emplace_back("ensemble", summary.seconds);
   record.results = ensemble_json(outcome, !choice.out);
   record.results["summary"] = summary_json(summary);
-  std::string words;
+  std::string output;
   if (summary.converged()) {
-    words += table_text(ensemble_moments(outcome));
+    output += table_text(ensemble_table(outcome));
     if (choice.out) {
       write_ensemble(*choice.out, outcome, file_settings(choice.common, record.settings, data.train.class_names));
       record.results["file"] = *choice.out;
-      words += fmt::format("written to {}\n", *choice.out);
+      output += fmt::format("written to {}\n", *choice.out);
     }
     if (choice.common.report) {
       write_ensemble_page(*choice.common.report, outcome, record.page_settings());
       record.results["report"] = *choice.common.report;
-      words += fmt::format("report in {}\n", *choice.common.report);
+      output += fmt::format("report in {}\n", *choice.common.report);
     }
   }
-  deliver(choice.common, record, words);
+  print_result(choice.common, record, output);
   if (!summary.converged()) fail(Code::numerical, "{}: {}", text(summary.ending), summary.message);
 }
 
@@ -113,18 +114,18 @@ void run_ensemble(const EnsembleChoice& choice) {
 
 void add_ensemble(Program& program) {
   auto* verb = program.cli.add_subcommand(
-      "ensemble", "Mean and deviation of infinitely wide networks trained by gradient flow, by time");
+      "ensemble", "Mean and standard deviation of infinitely wide networks trained by gradient flow");
   const auto choice = std::make_shared<EnsembleChoice>();
   constexpr const char* group = "Ensemble";
-  verb->add_option("--network", choice->network, "The network: text, preset, JSON, or a file of one")
+  verb->add_option("--network", choice->network, "Network: text, preset, JSON, or a file with one of these")
       ->type_name("NET")
       ->required()
       ->group(group);
-  verb->add_option("--kind", choice->kind, "ntk: all layers are trained; nngp: the last layer alone")
+  verb->add_option("--kind", choice->kind, "ntk: all layers are trained; nngp: only the last layer")
       ->type_name("KIND")
       ->capture_default_str()
       ->group(group);
-  verb->add_option("--times", choice->times, "Times to look at, from 0 up; inf, the default, is the end of training")
+  verb->add_option("--times", choice->times, "Recorded times, 0 or larger; inf (the default) is the end of training")
       ->type_name("T1,T2,…")
       ->delimiter(',')
       ->group(group);
@@ -132,12 +133,15 @@ void add_ensemble(Program& program) {
       ->type_name("L")
       ->capture_default_str()
       ->group(group);
-  verb->add_option("--diag-reg", choice->diag_reg, "Instead: λ/2 relative to the mean of the kernel's diagonal")
+  verb->add_option("--diag-reg", choice->diag_reg,
+                   "Instead of --lambda: λ/2 relative to the mean of the kernel's diagonal")
       ->type_name("R")
       ->capture_default_str()
       ->group(group);
-  verb->add_flag("--covariance", choice->covariance, "Write the covariance between samples, too")->group(group);
-  verb->add_option("--out", choice->out, "File of means and deviations")->type_name("E.csv|.npz|.h5")->group(group);
+  verb->add_flag("--covariance", choice->covariance, "Also write the covariance between samples")->group(group);
+  verb->add_option("--out", choice->out, "File of means and standard deviations")
+      ->type_name("E.csv|.npz|.h5")
+      ->group(group);
   add_train_option(*verb, choice->data);
   add_data_options(*verb, choice->data, true);
   add_common_options(*verb, choice->common);

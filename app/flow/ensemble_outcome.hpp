@@ -10,7 +10,7 @@
 
 namespace widelimit::app {
 
-/// An ensemble, and the samples it was trained on and looked at, which outlive it.
+/// An ensemble with its training samples and the samples of its outputs, which must outlive it.
 struct EnsembleOutcome {
   Ensemble ensemble;
   const Dataset& train;
@@ -18,18 +18,18 @@ struct EnsembleOutcome {
   const Matrix<double>& targets;  ///< of the training samples
 };
 
-/// A row for each time: the mean of the standard deviations, and the score of the mean where the samples have labels.
-[[nodiscard]] Table ensemble_moments(const EnsembleOutcome& outcome);
-/// Times, mean deviations and scores; with `all` the mean and deviation of every sample.
+/// Returns a row per time: mean of the standard deviations and, if the samples have labels, score of the mean.
+[[nodiscard]] Table ensemble_table(const EnsembleOutcome& outcome);
+/// Returns times, mean deviations and scores; if `all`, also the mean and deviation of every sample.
 [[nodiscard]] nlohmann::ordered_json ensemble_json(const EnsembleOutcome& outcome, bool all);
 
-/// Error{usage} for an ending that is not .csv, .npz or .h5; Error{resource} where it cannot be written.
+/// Throws Error{usage} unless the extension is .csv, .npz or .h5, Error{resource} if the file cannot be written.
 void check_ensemble_path(const std::filesystem::path& path);
-/// CSV: a row for each time and sample. NPZ and HDF5: arrays times, mean (times × samples × outputs), std, and
-/// covariance (times × samples × samples) where there is one.
+/// Writes CSV with a row per time and sample, or NPZ or HDF5 with the arrays times, mean (times × samples × outputs),
+/// std and, if computed, covariance (times × samples × samples).
 void write_ensemble(const std::filesystem::path& path, const EnsembleOutcome& outcome,
                     const nlohmann::ordered_json& settings);
-/// Deviations by time; where samples are single numbers, the mean and two standard deviations about it.
+/// Writes the page: deviations by time and, for samples with one feature, the mean with two standard deviations.
 void write_ensemble_page(const std::filesystem::path& path, const EnsembleOutcome& outcome,
                          const nlohmann::ordered_json& settings);
 

@@ -26,7 +26,7 @@ namespace widelimit::app {
 
 namespace {
 
-/// `flow` as typed.
+/// Values of the options of `flow`.
 struct FlowChoice {
   CommonOptions common;
   DataChoice data;
@@ -46,7 +46,8 @@ struct FlowChoice {
   std::optional<std::vector<Index>> record;
   std::optional<std::string> out;
 
-  /// In steps rather than in time. Error{usage} where options of both are given.
+  /// Returns whether gradient descent in steps is requested. Throws Error{usage} if options of flow and descent are
+  /// mixed.
   [[nodiscard]] bool discrete() const;
   [[nodiscard]] Loss parsed_loss() const;
   [[nodiscard]] FlowOptions flow_options() const;
@@ -57,9 +58,9 @@ struct FlowChoice {
 constexpr const char* flow_group = "Machine";
 constexpr const char* time_group = "Gradient flow, in time";
 constexpr const char* step_group = "Gradient descent, in steps";
-constexpr Index usual_points = 101;
-/// Of 1/λ, the time in which what is not needed decays.
-constexpr double usual_until = 5;
+constexpr Index default_points = 101;
+/// Default end in units of 1/λ, the decay time of the regulariser.
+constexpr double default_until = 5;
 
 std::vector<double> even_times(double until, Index points) {
   if (!(until > 0) || !std::isfinite(until)) fail(Code::usage, "--until {}: it must be a positive number", until);
@@ -92,8 +93,9 @@ FlowOptions FlowChoice::flow_options() const {
   options.times = times;
   if (!(lambda >= 0) || std::isinf(lambda)) fail(Code::usage, "--lambda {}: it must be 0 or a positive number", lambda);
   if (times.empty()) {
-    if (!until && !(lambda > 0)) fail(Code::usage, "say how long: --until T or --times T1,T2,…");
-    options.times = even_times(until.value_or(usual_until / lambda), points.value_or(usual_points));
+    if (!until && !(lambda > 0))
+      fail(Code::usage, "with --lambda 0 there is no default end; give --until T or --times T1,T2,…");
+    options.times = even_times(until.value_or(default_until / lambda), points.value_or(default_points));
   }
   options.validate();
   return options;
@@ -105,7 +107,7 @@ DescendOptions FlowChoice::descend_options() const {
   options.lambda = lambda;
   if (schedule) options.schedule = parse_schedule(*schedule);
   if (rate && options.schedule == RateSchedule::pegasos) {
-    fail(Code::usage, "--schedule pegasos sets the step by λ; leave out --rate");
+    fail(Code::usage, "--schedule pegasos sets the learning rate 1/(λt); leave out --rate");
   }
   if (rate) options.rate = *rate;
   if (steps) options.steps = *steps;
@@ -119,7 +121,7 @@ DescendOptions FlowChoice::descend_options() const {
 
 nlohmann::ordered_json FlowChoice::settings(const KernelRequest& request, const DataRequest& data_request) const {
   nlohmann::ordered_json result;
-  kernel.tell(request, result);
+  kernel.write_settings(request, result);
   result["loss"] = loss;
   if (parse_loss(loss) == LossKind::insensitive) result["epsilon"] = epsilon;
   result["lambda"] = lambda;
@@ -151,38 +153,40 @@ void add_flow_options(CLI::App& verb, FlowChoice& choice) {
       ->type_name("LOSS")
       ->capture_default_str()
       ->group(flow_group);
-  verb.add_option("--lambda", choice.lambda, "Weight λ of ‖β‖²/2 beside the sum of losses; 0 is allowed")
+  verb.add_option("--lambda", choice.lambda, "Weight λ of ‖β‖²/2 relative to the sum of losses; may be 0")
       ->type_name("L")
       ->capture_default_str()
       ->group(flow_group);
-  verb.add_option("--epsilon", choice.epsilon, "insensitive: errors up to here cost nothing")
+  verb.add_option("--epsilon", choice.epsilon, "insensitive: width ε of the insensitive zone of the loss")
       ->type_name("E")
       ->capture_default_str()
       ->group(flow_group);
-  verb.add_option("--record", choice.record, "Training samples whose outputs are kept; else all")
+  verb.add_option("--record", choice.record, "Training samples whose outputs are recorded; default: all")
       ->type_name("I1,I2,…")
       ->delimiter(',')
       ->group(flow_group);
   verb.add_option("--out", choice.out, "File of the trajectory")->type_name("T.csv|.npz|.h5")->group(flow_group);
-  verb.add_option("--times", choice.times, "Times to look at, from 0 up; inf is the limit")
+  verb.add_option("--times", choice.times, "Recorded times, 0 or larger; inf is the limit")
       ->type_name("T1,T2,…")
       ->delimiter(',')
       ->group(time_group);
-  verb.add_option("--until", choice.until, "Instead: evenly from 0 to here; else 5/λ")
+  verb.add_option("--until", choice.until, "Instead of --times: end of evenly spaced times from 0; default 5/λ")
       ->type_name("T")
       ->group(time_group);
-  verb.add_option("--points", choice.points, "So many times; else 101")->type_name("N")->group(time_group);
-  verb.add_option("--tolerance", choice.tolerance, "Of a Runge–Kutta step, for losses without a formula")
+  verb.add_option("--points", choice.points, "Number of evenly spaced times; default 101")
+      ->type_name("N")
+      ->group(time_group);
+  verb.add_option("--tolerance", choice.tolerance, "Tolerance of a Runge–Kutta step, for losses without a closed form")
       ->type_name("T")
       ->capture_default_str()
       ->group(time_group);
-  verb.add_option("--rate", choice.rate, "Learning rate η; else a stable one")->type_name("R")->group(step_group);
+  verb.add_option("--rate", choice.rate, "Learning rate η; default: a stable one")->type_name("R")->group(step_group);
   verb.add_option("--schedule", choice.schedule, "constant, or pegasos: 1/(λt)")->type_name("HOW")->group(step_group);
-  verb.add_option("--steps", choice.steps, "Number of steps; else 1000")->type_name("N")->group(step_group);
-  verb.add_option("--batch", choice.batch, "Samples a step, drawn by --seed; else all")
+  verb.add_option("--steps", choice.steps, "Number of steps; default 1000")->type_name("N")->group(step_group);
+  verb.add_option("--batch", choice.batch, "Batch size; batches are drawn by --seed; default: all samples")
       ->type_name("N")
       ->group(step_group);
-  verb.add_option("--record-every", choice.record_every, "Steps between recorded ones; else a thousandth of all")
+  verb.add_option("--record-every", choice.record_every, "Steps between recorded steps; default: a thousandth of all")
       ->type_name("N")
       ->group(step_group);
   add_train_option(verb, choice.data);
@@ -190,8 +194,8 @@ void add_flow_options(CLI::App& verb, FlowChoice& choice) {
   add_common_options(verb, choice.common);
 }
 
-Trajectory follow(const FlowChoice& choice, const DataKernels& kernels, const Matrix<double>& targets,
-                  const Engine& engine) {
+Trajectory run_dynamics(const FlowChoice& choice, const DataKernels& kernels, const Matrix<double>& targets,
+                        const Engine& engine) {
   ProgressBar bar(choice.common);
   const GramMatrix k(view_of(kernels.train), engine);
   const auto test = kernels.test ? std::optional(view_of(*kernels.test)) : std::nullopt;
@@ -214,23 +218,23 @@ void run_flow(const FlowChoice& choice) {
   const DataRequest data_request = choice.data.parsed();
   const nlohmann::ordered_json settings = choice.settings(request, data_request);
   if (!choice.discrete() && std::isinf(choice.flow_options().times.front()) && choice.common.report) {
-    fail(Code::usage, "--report draws outputs by time; give --times with a finite one");
+    fail(Code::usage, "--report plots outputs by time; give at least one finite time by --times");
   }
   const auto engine = choice.common.make_engine();
   choice.common.check_report(true);
-  choice.common.check_apart(choice.out, choice.data.specs());
+  choice.common.check_distinct_files(choice.out, choice.data.specs());
   if (choice.out) check_trajectory_path(*choice.out);
 
-  const TrainTest data = load_within(choice.common, data_request);
+  const TrainTest data = load_request(choice.common, data_request);
   const Loss loss = choice.parsed_loss();
   const Matrix<double> targets = training_targets(data.train, data.train.class_names, loss);
   const DataKernels kernels = machine_kernels(choice.kernel, choice.common, request, data, *engine);
 
-  FlowOutcome outcome{.trajectory = follow(choice, kernels, targets, *engine),
+  FlowOutcome outcome{.trajectory = run_dynamics(choice, kernels, targets, *engine),
                       .loss = loss,
                       .lambda = choice.lambda,
                       .discrete = choice.discrete()};
-  judge_outputs(outcome, data);
+  evaluate_outputs(outcome, data);
   const Summary& summary = outcome.trajectory.summary;
   Record record("flow");
   record.settings = settings;
@@ -241,20 +245,20 @@ void run_flow(const FlowChoice& choice) {
   if (kernels.seconds) record.timings.emplace_back("kernel", *kernels.seconds);
   record.timings.emplace_back("flow", summary.seconds);
   record.results = outcome_json(outcome);
-  std::string words = table_text(moments_table(outcome, 12));
-  for (const std::string& line : checks_of(outcome)) words += line + "\n";
+  std::string output = table_text(flow_table(outcome, 12));
+  for (const std::string& line : summary_lines(outcome)) output += line + "\n";
   if (choice.out && !outcome.trajectory.times.empty()) {
     write_trajectory(*choice.out, outcome, file_settings(choice.common, settings, data.train.class_names));
     record.results["file"] = *choice.out;
-    words += fmt::format("written to {}\n", *choice.out);
+    output += fmt::format("written to {}\n", *choice.out);
   }
   if (choice.common.report && !outcome.trajectory.times.empty()) {
     write_flow_page(*choice.common.report, fmt::format("{} loss on {}", choice.loss, data.train.name), outcome,
                     record.page_settings());
     record.results["report"] = *choice.common.report;
-    words += fmt::format("report in {}\n", *choice.common.report);
+    output += fmt::format("report in {}\n", *choice.common.report);
   }
-  deliver(choice.common, record, words);
+  print_result(choice.common, record, output);
   if (!summary.converged()) fail(Code::numerical, "{}: {}", text(summary.ending), summary.message);
   if (!summary.message.empty()) note(choice.common, summary.message);
 }
@@ -262,7 +266,8 @@ void run_flow(const FlowChoice& choice) {
 }  // namespace
 
 void add_flow(Program& program) {
-  auto* verb = program.cli.add_subcommand("flow", "Training dynamics of a kernel machine, in time or in steps");
+  auto* verb =
+      program.cli.add_subcommand("flow", "Training dynamics of a kernel machine, by gradient flow or gradient descent");
   const auto choice = std::make_shared<FlowChoice>();
   add_flow_options(*verb, *choice);
   set_example(*verb,

@@ -54,7 +54,7 @@ NamedArray count_array(const std::string& name, const std::vector<std::int64_t>&
 
 void check_trajectory_path(const std::filesystem::path& path) {
   if (path.extension() != ".csv" && path.extension() != ".npz" && !is_hdf5(path)) {
-    fail(Code::usage, "--out {}: the ending must be .csv, .npz or .h5", path.string());
+    fail(Code::usage, "--out {}: the extension must be .csv, .npz or .h5", path.string());
   }
   check_writable(path, 0);
 }
@@ -66,7 +66,7 @@ void write_trajectory(const std::filesystem::path& path, const FlowOutcome& outc
     return;
   }
   const Trajectory& found = outcome.trajectory;
-  const Index moments = std::ssize(found.times);
+  const Index count = std::ssize(found.times);
   const std::vector<std::int64_t> samples(found.samples.begin(), found.samples.end());
   std::vector<double> event_time;
   std::vector<std::int64_t> event_sample;
@@ -78,11 +78,11 @@ void write_trajectory(const std::filesystem::path& path, const FlowOutcome& outc
   }
   std::vector<NamedArray> arrays{
       list_array("times", found.times),  list_array("objective", found.objective),
-      list_array("loss", found.loss),    {"train", found.train.view(), {moments, std::ssize(samples), found.outputs}},
+      list_array("loss", found.loss),    {"train", found.train.view(), {count, std::ssize(samples), found.outputs}},
       {"alpha", found.alpha.view(), {}}, count_array("samples", samples),
   };
   if (found.test.cols() > 0) {
-    arrays.push_back({"test", found.test.view(), {moments, found.test.cols() / found.outputs, found.outputs}});
+    arrays.push_back({"test", found.test.view(), {count, found.test.cols() / found.outputs, found.outputs}});
   }
   if (!event_time.empty()) {
     arrays.push_back(list_array("event_time", event_time));

@@ -13,7 +13,7 @@ namespace widelimit::app {
 
 namespace {
 
-/// The score of each row of outputs, of all samples of `data`.
+/// Returns the score of each row of outputs on all samples of `data`; empty if the score is undefined.
 std::vector<double> scores_of(const FlowOutcome& outcome, const Matrix<double>& outputs, const Dataset& data,
                               Index classes) {
   std::vector<double> scores;
@@ -31,11 +31,11 @@ std::vector<double> scores_of(const FlowOutcome& outcome, const Matrix<double>& 
   return scores;
 }
 
-std::string moment_text(double time) { return std::isinf(time) ? "inf" : fmt::format("{:.6g}", time); }
+std::string flow_time_text(double time) { return std::isinf(time) ? "inf" : fmt::format("{:.6g}", time); }
 
 }  // namespace
 
-void judge_outputs(FlowOutcome& outcome, const TrainTest& data) {
+void evaluate_outputs(FlowOutcome& outcome, const TrainTest& data) {
   const Index classes = std::ssize(data.train.class_names);
   outcome.classes = !data.train.labels.empty();
   const Index known = outcome.classes ? classes : 0;
@@ -43,7 +43,7 @@ void judge_outputs(FlowOutcome& outcome, const TrainTest& data) {
   if (data.test) outcome.test_score = scores_of(outcome, outcome.trajectory.test, *data.test, known);
 }
 
-Table moments_table(const FlowOutcome& outcome, std::size_t rows) {
+Table flow_table(const FlowOutcome& outcome, std::size_t rows) {
   const Trajectory& path = outcome.trajectory;
   Table table{.columns = {outcome.time_name(), "objective", "sum of losses"}};
   if (!outcome.train_score.empty()) table.columns.push_back(fmt::format("train {}", outcome.score_name()));
@@ -52,7 +52,7 @@ Table moments_table(const FlowOutcome& outcome, std::size_t rows) {
   const std::size_t shown = std::min(rows, count);
   for (std::size_t r = 0; r < shown; ++r) {
     const std::size_t k = shown == 1 ? count - 1 : r * (count - 1) / (shown - 1);
-    std::vector<Cell> row{moment_text(path.times[k]), path.objective[k], path.loss[k]};
+    std::vector<Cell> row{flow_time_text(path.times[k]), path.objective[k], path.loss[k]};
     if (!outcome.train_score.empty()) row.emplace_back(outcome.train_score[k]);
     if (!outcome.test_score.empty()) row.emplace_back(outcome.test_score[k]);
     table.rows.push_back(std::move(row));
@@ -60,28 +60,27 @@ Table moments_table(const FlowOutcome& outcome, std::size_t rows) {
   return table;
 }
 
-std::vector<std::string> checks_of(const FlowOutcome& outcome) {
+std::vector<std::string> summary_lines(const FlowOutcome& outcome) {
   const Trajectory& path = outcome.trajectory;
   std::vector<std::string> lines{path.summary.method};
   if (path.event_count > 0) {
     const auto slides = std::count_if(path.events.begin(), path.events.end(),
-                                      [](const FlowEvent& event) { return event.meeting == Meeting::slides; });
-    lines.push_back(fmt::format("{} times an output met a kink of its loss; {} times one began to slide",
+                                      [](const FlowEvent& event) { return event.meeting == KinkBehaviour::slides; });
+    lines.push_back(fmt::format("outputs reached a kink of the loss {} times, and began to slide along it {} times",
                                 path.event_count, slides));
   }
   if (path.rate.holds) {
-    lines.push_back(fmt::format("L(t) - L* within its bound ({}): {}", outcome.discrete ? "descent" : "Theorem 3.1",
+    lines.push_back(fmt::format("L(t) - L* within the bound ({}): {}", outcome.discrete ? "descent" : "Theorem 3.1",
                                 *path.rate.holds ? "yes" : "NO"));
     if (path.rate.largest_ratio) {
-      lines.back() += fmt::format(", at most {:.4g} of it, at {} {}", *path.rate.largest_ratio, outcome.time_name(),
-                                  moment_text(*path.rate.at));
+      lines.back() += fmt::format(", largest ratio {:.4g}, at {} {}", *path.rate.largest_ratio, outcome.time_name(),
+                                  flow_time_text(*path.rate.at));
     }
   } else if (!path.rate.note.empty()) {
     lines.push_back(fmt::format("convergence rate not checked: {}", path.rate.note));
   }
   if (path.recursion_error) {
-    lines.push_back(
-        fmt::format("recursion of Theorem 3.2 against its solution: {:.2g} relative", *path.recursion_error));
+    lines.push_back(fmt::format("recursion of Theorem 3.2: relative error {:.2g}", *path.recursion_error));
   }
   if (path.step) lines.push_back(fmt::format("step {:.4g}", *path.step));
   if (path.stable_step) lines.push_back(fmt::format("largest stable step {:.4g}", *path.stable_step));
@@ -93,7 +92,7 @@ nlohmann::ordered_json outcome_json(const FlowOutcome& outcome) {
   nlohmann::ordered_json json;
   auto& times = json[outcome.discrete ? "steps" : "times"] = nlohmann::ordered_json::array();
   for (const double time : path.times) {
-    // JSON has no infinity.
+    // JSON cannot represent infinity.
     times.push_back(std::isinf(time) ? nlohmann::ordered_json("inf") : nlohmann::ordered_json(time));
   }
   json["objective"] = path.objective;

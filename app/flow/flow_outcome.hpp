@@ -13,37 +13,38 @@
 
 namespace widelimit::app {
 
-/// A trajectory, and what its outputs say of the samples at each recorded moment.
+/// A trajectory with its scores at each recorded time.
 struct FlowOutcome {
   Trajectory trajectory;
   Loss loss;
   double lambda = 0;
   bool discrete = false;
-  std::vector<double> train_score;  ///< share of correct classes, or mean squared error; empty where not known
+  std::vector<double> train_score;  ///< accuracy or mean squared error; empty if unknown
   std::vector<double> test_score;
-  bool classes = false;  ///< the scores are shares of correct classes
+  bool classes = false;  ///< whether the scores are accuracies
 
   [[nodiscard]] const char* time_name() const { return discrete ? "step" : "time"; }
   [[nodiscard]] const char* score_name() const { return classes ? "accuracy" : "squared error"; }
 };
 
-/// Fills the scores.
-void judge_outputs(FlowOutcome& outcome, const TrainTest& data);
+/// Sets the scores of the outcome.
+void evaluate_outputs(FlowOutcome& outcome, const TrainTest& data);
 
-/// Objective, loss and scores at up to `rows` of the moments, the first and last among them.
-[[nodiscard]] Table moments_table(const FlowOutcome& outcome, std::size_t rows);
-/// Few lines on the method, the events, the theorems and the steps.
-[[nodiscard]] std::vector<std::string> checks_of(const FlowOutcome& outcome);
+/// Returns objective, loss and scores at up to `rows` of the recorded times, including the first and the last.
+[[nodiscard]] Table flow_table(const FlowOutcome& outcome, std::size_t rows);
+/// Returns a few lines on the method, events, theorems and step sizes.
+[[nodiscard]] std::vector<std::string> summary_lines(const FlowOutcome& outcome);
 [[nodiscard]] nlohmann::ordered_json outcome_json(const FlowOutcome& outcome);
 
-/// Error{usage} for an ending that is not .csv, .npz or .h5; Error{resource} where it cannot be written.
+/// Throws Error{usage} unless the extension is .csv, .npz or .h5, Error{resource} if the file cannot be written.
 void check_trajectory_path(const std::filesystem::path& path);
-/// CSV: a row for each moment, its outputs beside each other. NPZ and HDF5: arrays times, objective, loss, train and
-/// test (moments × samples × outputs), samples, alpha, and event_time, event_sample, event_output of a flow with kinks.
+/// Writes CSV with a row per time and a column per output, or NPZ or HDF5 with the arrays times, objective, loss, train
+/// and test (times × samples × outputs), samples, alpha and, for losses with kinks, event_time, event_sample,
+/// event_output.
 void write_trajectory(const std::filesystem::path& path, const FlowOutcome& outcome,
                       const nlohmann::ordered_json& settings);
 
-/// Outputs, loss and the rate of Theorem 3.1 as figures.
+/// Writes the page with figures of outputs, loss and the rate of Theorem 3.1.
 void write_flow_page(const std::filesystem::path& path, const std::string& title, const FlowOutcome& outcome,
                      const nlohmann::ordered_json& settings);
 

@@ -12,10 +12,10 @@ namespace widelimit::app {
 
 namespace {
 
-/// A reader cannot distinguish more lines than this.
+/// Largest number of lines in a figure.
 constexpr Index most_lines = 10;
 
-/// (time, value) of all moments that a figure can show.
+/// Returns (time, value) for all finite times.
 Series finite_series(const std::string& name, const std::vector<double>& times, const std::vector<double>& values) {
   Series line{.name = name};
   for (std::size_t k = 0; k < times.size(); ++k) {
@@ -63,20 +63,20 @@ Illustration score_lines(const FlowOutcome& outcome) {
                                    .y_label = outcome.score_name()})};
 }
 
-/// Whether the objective was ever above its least value, which a logarithmic axis needs.
+/// Returns whether the objective starts above its minimum, as required for a logarithmic axis.
 bool has_rate_lines(const FlowOutcome& outcome) {
   const Trajectory& path = outcome.trajectory;
   return !outcome.discrete && path.rate.optimum && !std::isinf(path.times.front()) &&
          path.objective.front() > *path.rate.optimum;
 }
 
-/// L(β_t) − L(β*) under e^{−2λt} times its first value, on a logarithmic axis.
+/// Plots L(β_t) − L(β*) and the bound e^{−2λt} times its first value on a logarithmic axis.
 Illustration rate_lines(const FlowOutcome& outcome) {
   const Trajectory& path = outcome.trajectory;
   const double optimum = *path.rate.optimum;
   std::vector<double> left;
   std::vector<double> right;
-  // The bound goes through the first moment, whenever that was.
+  // The bound starts at the first recorded time, which need not be 0.
   const double first = path.objective.front() - optimum;
   for (std::size_t k = 0; k < path.times.size(); ++k) {
     left.push_back(path.objective[k] - optimum);
@@ -88,7 +88,7 @@ Illustration rate_lines(const FlowOutcome& outcome) {
                .x_label = outcome.time_name(),
                .y_label = "L - L*",
                .y_scale = AxisScale::log}),
-          .caption = "The objective above its least value stays below the bound."};
+          .caption = "The excess of the objective over its minimum stays below the bound."};
 }
 
 }  // namespace
@@ -107,8 +107,8 @@ void write_flow_page(const std::filesystem::path& path, const std::string& title
   page.section("Objective").figures(progress);
   page.section("Theory");
   if (has_rate_lines(outcome)) page.figure(rate_lines(outcome));
-  for (const std::string& line : checks_of(outcome)) page.paragraph(line);
-  page.section("Moments").table(moments_table(outcome, 21)).settings(settings).write(path);
+  for (const std::string& line : summary_lines(outcome)) page.paragraph(line);
+  page.section("Recorded times").table(flow_table(outcome, 21)).settings(settings).write(path);
 }
 
 }  // namespace widelimit::app

@@ -7,10 +7,10 @@
 
 namespace widelimit::app {
 
-/// Six significant digits, or "inf".
+/// Formats a time with six significant digits, or as "inf".
 [[nodiscard]] std::string time_text(double time);
 
-/// An array of numbers; an infinite time is the string "inf", as JSON has no infinity.
+/// Returns an array of numbers; an infinite time is the string "inf", as JSON cannot represent infinity.
 [[nodiscard]] nlohmann::ordered_json times_json(const std::vector<double>& times);
 
 }  // namespace widelimit::app

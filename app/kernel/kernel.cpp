@@ -1,6 +1,6 @@
 #include "app/kernel/kernel_file.hpp"
 #include "app/kernel/kernel_report.hpp"
-#include "app/kernel/learn_labels.hpp"
+#include "app/kernel/label_aware_kernel.hpp"
 #include "app/shell/data_options.hpp"
 #include "app/shell/interrupt.hpp"
 #include "app/shell/label_aware_options.hpp"
@@ -25,11 +25,11 @@ namespace widelimit::app {
 
 namespace {
 
-/// `kernel` as typed.
+/// Values of the options of `kernel`.
 struct KernelOptions {
   CommonOptions common;
   DataChoice data;
-  std::vector<std::string> networks;  ///< more than one only where the Gram is stored by tiles
+  std::vector<std::string> networks;  ///< more than one only if the Gram matrix is stored by tiles
   std::optional<std::string> classical;
   std::string kind = "ntk";
   std::string method = "auto";
@@ -44,18 +44,18 @@ struct KernelOptions {
   bool resume = false;
   bool force = false;
 
-  /// Error{usage} for contradictions, Error{input} for a network that cannot be read.
+  /// Throws Error{usage} if options contradict each other, Error{input} if a network cannot be parsed.
   [[nodiscard]] KernelRequest request() const;
   [[nodiscard]] std::vector<Network> parsed_networks() const;
-  /// Whether the Gram goes into its file tile by tile: HDF5, a network, formulas.
-  [[nodiscard]] bool stored(const KernelRequest& asked) const;
+  /// Returns whether the Gram matrix is stored tile by tile: an HDF5 file, a network, by formulas.
+  [[nodiscard]] bool stored(const KernelRequest& kernel_request) const;
 };
 
 constexpr const char* kernel_group = "Kernel";
 
 std::variant<Network, ClassicalKernel> parse_either(const KernelOptions& options) {
   if (!options.networks.empty() && options.classical) {
-    fail(Code::usage, "--network and --classical exclude each other; give one");
+    fail(Code::usage, "--network and --classical are mutually exclusive; give one");
   }
   if (!options.networks.empty()) return Network::parse(options.networks.front());
   if (options.classical) return ClassicalKernel::parse(*options.classical);
@@ -64,14 +64,14 @@ std::variant<Network, ClassicalKernel> parse_either(const KernelOptions& options
 
 KernelQuantity quantity_of(const KernelOptions& options) {
   if (int{options.sweep} + int{options.layers} + int{options.diagonal} > 1) {
-    fail(Code::usage, "--sweep, --layers and --diagonal exclude each other; give one");
+    fail(Code::usage, "--sweep, --layers and --diagonal are mutually exclusive; give one");
   }
   if (options.sweep) return KernelQuantity::sweep;
   if (options.layers) return KernelQuantity::layers;
   return options.diagonal ? KernelQuantity::diagonal : KernelQuantity::gram;
 }
 
-/// One by text and JSON; several as lists, in the order of their groups in the file.
+/// Adds one network as text and JSON, several as lists in the order of their groups in the file.
 void add_networks(nlohmann::ordered_json& settings, const KernelOptions& options, const Network& first) {
   if (options.networks.size() == 1) {
     settings["network"] = first.to_text();
@@ -101,11 +101,11 @@ KernelRequest KernelOptions::request() const {
   result.monte_carlo.seed = common.seed;
   result.memory = common.memory_limit();
   result.validate(data.request.test.has_value() || data.request.split.has_value());
-  if (resume && force) fail(Code::usage, "--resume goes on and --force begins again; give one");
+  if (resume && force) fail(Code::usage, "--resume continues and --force starts again; give one");
   if (!stored(result) && (resume || networks.size() > 1)) {
     fail(Code::usage,
-         "{} only for the Gram matrix of a network, by its formulas, in an HDF5 file; give --out K.h5 and leave the "
-         "other kinds out",
+         "{} supported only for the Gram matrix of networks by formulas in an HDF5 file; give --out K.h5 without "
+         "--sweep, --layers, --diagonal and --method monte-carlo",
          resume ? "--resume is" : "several networks are");
   }
   check_gram(gram.has_value(), label_aware.method.has_value() && is_hdf5(out));
@@ -119,46 +119,48 @@ std::vector<Network> KernelOptions::parsed_networks() const {
   return parsed;
 }
 
-bool KernelOptions::stored(const KernelRequest& asked) const {
-  return (gram || !label_aware.method) && is_hdf5(out) && asked.quantity == KernelQuantity::gram && by_formulas(asked);
+bool KernelOptions::stored(const KernelRequest& kernel_request) const {
+  return (gram || !label_aware.method) && is_hdf5(out) && kernel_request.quantity == KernelQuantity::gram &&
+         by_formulas(kernel_request);
 }
 
 void add_kernel_options(CLI::App& verb, KernelOptions& options) {
-  verb.add_option("--network", options.networks, "The network: text, preset, JSON, or a file of one; may be repeated")
+  verb.add_option("--network", options.networks,
+                  "Network: text, preset, JSON, or a file with one of these; may be repeated")
       ->type_name("NET")
       ->allow_extra_args(false)
       ->group(kernel_group);
-  verb.add_option("--classical", options.classical, "Instead: linear, polynomial, rbf, laplace or arccosine")
+  verb.add_option("--classical", options.classical,
+                  "Classical kernel instead of a network: linear, polynomial, rbf, laplace or arccosine")
       ->type_name("\"rbf(gamma=0.5)\"")
       ->group(kernel_group);
   verb.add_option("--kind", options.kind, "ntk, nngp or nngp,ntk")
       ->type_name("KIND")
       ->capture_default_str()
       ->group(kernel_group);
-  verb.add_option("--out", options.out, "File of the arrays, with the settings inside")
+  verb.add_option("--out", options.out, "File of the arrays and settings")
       ->type_name("K.npz|K.h5")
       ->required()
       ->group(kernel_group);
-  verb.add_flag("--resume", options.resume, "K.h5: go on where a stopped or killed run ended")->group(kernel_group);
-  verb.add_flag("--force", options.force, "K.h5: begin again, whatever is there")->group(kernel_group);
-  verb.add_flag("--sweep", options.sweep, "Every depth and every number of frozen layers")->group(kernel_group);
-  verb.add_flag("--layers", options.layers, "What each weight layer adds to the NTK")->group(kernel_group);
-  verb.add_flag("--diagonal", options.diagonal, "The diagonal alone")->group(kernel_group);
-  verb.add_option("--method", options.method, "auto (formulas where there are some), exact or monte-carlo")
+  verb.add_flag("--resume", options.resume, "K.h5: continue a stopped or killed run")->group(kernel_group);
+  verb.add_flag("--force", options.force, "K.h5: start again and replace an existing file")->group(kernel_group);
+  verb.add_flag("--sweep", options.sweep, "NTK for every depth and every number of frozen layers")->group(kernel_group);
+  verb.add_flag("--layers", options.layers, "Contribution of each weight layer to the NTK")->group(kernel_group);
+  verb.add_flag("--diagonal", options.diagonal, "Only the diagonal")->group(kernel_group);
+  verb.add_option("--method", options.method, "auto (formulas if available), exact or monte-carlo")
       ->type_name("HOW")
       ->capture_default_str()
       ->group(kernel_group);
   add_label_aware_options(verb, options.label_aware, kernel_group, Psd::none);
-  verb.add_option(
-          "--gram", options.gram,
-          "--label-aware: kernel of the same network and data, computed before; neither it nor the result is held")
+  verb.add_option("--gram", options.gram,
+                  "--label-aware: precomputed kernel of the same network and data; works from file to file")
       ->type_name("THETA.h5")
       ->group(kernel_group);
   verb.add_option("--width", options.width, "Monte Carlo: width of the random networks")
       ->type_name("N")
       ->capture_default_str()
       ->group(kernel_group);
-  verb.add_option("--draws", options.draws, "Monte Carlo: how many random networks")
+  verb.add_option("--draws", options.draws, "Monte Carlo: number of random networks")
       ->type_name("N")
       ->capture_default_str()
       ->group(kernel_group);
@@ -167,7 +169,7 @@ void add_kernel_options(CLI::App& verb, KernelOptions& options) {
   add_common_options(verb, options.common);
 }
 
-/// What the kernel is of: the network or classical kernel, the data, the kind, how.
+/// Returns the settings of the kernel: network or classical kernel, data, kind, method.
 nlohmann::ordered_json kernel_settings(const KernelOptions& options, const KernelRequest& request,
                                        const DataRequest& data) {
   nlohmann::ordered_json settings;
@@ -180,7 +182,7 @@ nlohmann::ordered_json kernel_settings(const KernelOptions& options, const Kerne
   settings["data"] = data_settings(data);
   settings["shown"] = quantity_text(request.quantity);
   settings["method"] = options.method;
-  options.label_aware.tell(settings);
+  options.label_aware.write_settings(settings);
   return settings;
 }
 
@@ -199,7 +201,7 @@ std::vector<ArrayFacts> stored_facts(const GramFileSummary& summary) {
   return facts;
 }
 
-/// With the samples' origin, so that a machine is not fitted to the kernel of others.
+/// Adds the origin of the samples, by which a fit recognises the kernel of other samples.
 Json with_origin(Json settings, const TrainTest& data) {
   settings["origin"] = origin_text(data.origin);
   return settings;
@@ -241,27 +243,27 @@ Json summary_json(const GramFileSummary& summary) {
 }
 
 std::string summary_text(const KernelOptions& options, const GramFileSummary& summary) {
-  if (summary.complete_before) return fmt::format("{} was complete already\n", options.out);
+  if (summary.complete_before) return fmt::format("{} is already complete\n", options.out);
   std::string text = table_text(array_table(stored_facts(summary)));
   if (summary.quadrature_error > 0) text += fmt::format("quadrature error  {:.1e}\n", summary.quadrature_error);
   text += fmt::format("{:.3g} s, {:.3g} pairs/s", summary.seconds, pairs_per_second(summary.pairs, summary.seconds));
   if (summary.pairs_kept > 0) {
-    text += fmt::format(", {:.3g} % kept from earlier runs",
-                        100 * summary.pairs_kept / (summary.pairs + summary.pairs_kept));
+    text +=
+        fmt::format(", {:.3g} % from earlier runs", 100 * summary.pairs_kept / (summary.pairs + summary.pairs_kept));
   }
   if (const auto peak = peak_memory()) {
-    text += fmt::format(", {} of memory at most", bytes_text(static_cast<double>(*peak)));
+    text += fmt::format(", peak memory {}", bytes_text(static_cast<double>(*peak)));
   }
   return text + "\n" + files_text(options.common, options.out);
 }
 
-/// A page needs whole matrices, so it is refused before the work where they do not fit.
+/// Throws Error before the computation if the matrices, which a page needs as a whole, do not fit into memory.
 void check_page(const KernelOptions& options, const KernelRequest& request, const TrainTest& data) {
   if (!options.common.report) return;
-  if (options.networks.size() > 1) fail(Code::usage, "--report shows one network; run one at a time for their pages");
+  if (options.networks.size() > 1) fail(Code::usage, "--report supports one network; run once for each");
   require_memory(answer_bytes(request, data.train.count(), data.test ? data.test->count() : 0, data.train.shape),
-                 request.memory, "--report, which looks at whole matrices,",
-                 "leave it out, take fewer samples, or allow more");
+                 request.memory, "--report, which needs whole matrices,",
+                 "leave it out, use fewer samples, or raise the limit");
 }
 
 Json write_page(const KernelOptions& options, const GramFileSummary& summary, const Json& settings,
@@ -279,15 +281,15 @@ Json write_page(const KernelOptions& options, const GramFileSummary& summary, co
                            options.common.seed);
 }
 
-/// `kernel` into an HDF5 file, tile by tile: the matrix may be larger than memory, and the work may be stopped and
-/// resumed. From the data to the last line printed.
+/// Runs `kernel` into an HDF5 file, tile by tile: the matrix may be larger than memory, and the computation can be
+/// stopped and resumed.
 void run_stored(const KernelOptions& options, const KernelRequest& request, const DataRequest& data_request,
                 const TrainTest& data, const Engine& engine) {
   check_page(options, request, data);
   const Json settings = kernel_settings(options, request, data_request);
   const GramFileSummary summary = store(options, request, settings, data, engine);
   note(options.common, fmt::format("route: {}", fmt::join(summary.routes, "; ")));
-  warn_of(options.common, summary.quadrature_error, request.precision);
+  warn_quadrature(options.common, summary.quadrature_error, request.precision);
   Record record("kernel");
   record.settings = settings;
   record.notes = data.notes;
@@ -300,7 +302,7 @@ void run_stored(const KernelOptions& options, const KernelRequest& request, cons
     record.results["analysis"] = write_page(options, summary, record.page_settings(), data.train);
     record.results["report"] = *options.common.report;
   }
-  deliver(options.common, record, summary_text(options, summary));
+  print_result(options.common, record, summary_text(options, summary));
 }
 
 KernelAnswer compute(const KernelOptions& options, KernelRequest& request, const TrainTest& data,
@@ -338,11 +340,11 @@ void run(const KernelOptions& options) {
   const DataRequest data_request = options.data.parsed();
   const auto engine = options.common.make_engine();
   options.common.check_report(true);
-  options.common.check_apart(options.out, options.data.specs());
+  options.common.check_distinct_files(options.out, options.data.specs());
   check_kernel_path(options.out, 0);
-  const TrainTest data = load_within(options.common, data_request);
+  const TrainTest data = load_request(options.common, data_request);
   if (const auto* network = std::get_if<Network>(&request.kernel)) {
-    warn_of_layout(options.common, *network, data.train.shape);
+    warn_layout(options.common, *network, data.train.shape);
   }
   for (const Network& network : options.parsed_networks()) {
     if (const std::string zero = zero_kernel_warning(network, request.kind); !zero.empty()) {
@@ -351,8 +353,8 @@ void run(const KernelOptions& options) {
   }
   if (options.gram) {
     const Json settings = kernel_settings(options, request, data_request);
-    return learn_labels_stored(options.common, *options.label_aware.options(options.common.seed), request,
-                               {*options.gram, options.out, existing(options), settings}, data, *engine);
+    return apply_label_aware_stored(options.common, *options.label_aware.options(options.common.seed), request,
+                                    {*options.gram, options.out, existing(options), settings}, data, *engine);
   }
   if (options.stored(request)) return run_stored(options, request, data_request, data, *engine);
   const Index test_count = data.test ? data.test->count() : 0;
@@ -362,9 +364,9 @@ void run(const KernelOptions& options) {
   if (aware_options) require_classes(data.train);
   KernelAnswer answer = compute(options, request, data, *engine);
   std::optional<LabelAwareKernels> aware;
-  if (aware_options) aware = learn_labels(options.common, *aware_options, answer, data, *engine);
+  if (aware_options) aware = apply_label_aware(options.common, *aware_options, answer, data, *engine);
   note(options.common, "route: " + answer.route);
-  warn_of(options.common, answer.quadrature_error, request.precision);
+  warn_quadrature(options.common, answer.quadrature_error, request.precision);
   const Json settings = kernel_settings(options, request, data_request);
   Record record("kernel");
   record.settings = settings;
@@ -382,13 +384,13 @@ void run(const KernelOptions& options) {
                                                    record.page_settings(), options.common.seed);
     record.results["report"] = *options.common.report;
   }
-  deliver(options.common, record, (aware ? label_aware_words(*aware) : "") + summary(options, answer));
+  print_result(options.common, record, (aware ? label_aware_summary(*aware) : "") + summary(options, answer));
 }
 
 }  // namespace
 
 void add_kernel(Program& program) {
-  auto* verb = program.cli.add_subcommand("kernel", "The Gram matrix of a network's limit kernels on data");
+  auto* verb = program.cli.add_subcommand("kernel", "Compute the Gram matrix of a network's NNGP or tangent kernel");
   const auto options = std::make_shared<KernelOptions>();
   add_kernel_options(*verb, *options);
   set_example(*verb, "widelimit kernel --network fc:3 --train digits --limit 200 --kind nngp,ntk --out k.npz");

@@ -29,14 +29,14 @@ void LabelArrays::add(const std::string& name, const Dataset& data) {
 
 void check_kernel_path(const std::filesystem::path& path, double bytes) {
   if (path.extension() != ".npz" && !is_hdf5(path)) {
-    fail(Code::usage, "--out {}: the ending must be .npz or .h5", path.string());
+    fail(Code::usage, "--out {}: the extension must be .npz or .h5", path.string());
   }
   check_writable(path, static_cast<std::uint64_t>(bytes));
 }
 
 void check_model_path(const std::filesystem::path& path) {
   if (!is_hdf5(path)) {
-    fail(Code::usage, "--out {}: a model is an HDF5 file; the ending must be .h5 or .hdf5", path.string());
+    fail(Code::usage, "--out {}: a model is an HDF5 file; the extension must be .h5 or .hdf5", path.string());
   }
   check_writable(path, 0);
 }

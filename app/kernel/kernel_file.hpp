@@ -18,7 +18,7 @@ namespace widelimit::app {
 
 [[nodiscard]] bool is_hdf5(const std::filesystem::path& path);
 
-/// Labels y and y_test as they go into a file, where the data have them.
+/// Arrays y and y_test of the labels, for a file; absent if the data have none.
 class LabelArrays {
  public:
   explicit LabelArrays(const TrainTest& data);
@@ -27,30 +27,30 @@ class LabelArrays {
  private:
   void add(const std::string& name, const Dataset& data);
 
-  std::deque<std::vector<std::int64_t>> classes_;  ///< what the views in arrays_ look at
+  std::deque<std::vector<std::int64_t>> classes_;  ///< storage of the views in arrays_
   std::vector<NamedArray> arrays_;
 };
 
-/// Error before the work rather than after it: Error{usage} for an ending that is neither .npz nor .h5, Error{resource}
-/// where `bytes` cannot be written there.
+/// Checks the path before the computation. Throws Error{usage} unless the extension is .npz, .h5 or .hdf5,
+/// Error{resource} if `bytes` cannot be written there.
 void check_kernel_path(const std::filesystem::path& path, double bytes);
 
-/// The same for a model or a trained network, whose file is HDF5.
+/// Same for a model or a trained network, which requires an HDF5 file.
 void check_model_path(const std::filesystem::path& path);
 
-/// Returns the settings that a file of results carries: all that is needed to compute it again, and nothing that
-/// differs between two runs of one command.
+/// Returns the settings for a file of results: all that is needed to reproduce it, and nothing that differs between two
+/// runs of the same command.
 [[nodiscard]] nlohmann::ordered_json file_settings(const CommonOptions& options, const nlohmann::ordered_json& settings,
                                                    const std::vector<std::string>& class_names);
 
-/// Tells where the kernel and its report are.
+/// Returns lines with the paths of the output and its report.
 [[nodiscard]] std::string files_text(const CommonOptions& options, const std::string& out);
 
-/// Arrays and their settings as .h5 or .npz, by the ending of the path. Complete or absent.
+/// Writes arrays and settings as HDF5 or NPZ, by the extension. The file is complete or absent.
 void write_arrays(const std::filesystem::path& path, const std::vector<NamedArray>& arrays,
                   const nlohmann::ordered_json& settings);
 
-/// The arrays of `answer`, labels y and y_test where the data have them, and `settings`. Complete or absent.
+/// Writes the arrays of `answer`, the labels y and y_test if any, and `settings`. The file is complete or absent.
 void write_kernel(const std::filesystem::path& path, const KernelAnswer& answer, const TrainTest& data,
                   const nlohmann::ordered_json& settings);
 

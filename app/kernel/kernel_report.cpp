@@ -17,7 +17,7 @@ std::vector<Index> dims_of(const NamedMatrix& matrix, const Entries& entries) {
   return matrix.dims.empty() ? std::vector<Index>{entries.rows, entries.cols} : matrix.dims;
 }
 
-/// Gram matrices of the training set with itself: those whose eigenvalues mean something.
+/// Returns whether the matrix is a Gram matrix of the training set with itself, i.e. has a spectrum.
 bool is_training_gram(const NamedMatrix& matrix) {
   return matrix.name == "ntk" || matrix.name == "nngp" || matrix.name == "kernel";
 }
@@ -121,14 +121,13 @@ Json write_kernel_page(const std::filesystem::path& path, const std::string& tit
   Page page(title, fmt::format("{} samples of {}, {}.", train.count(), train.name, answer.route));
   page.highlights({{"samples", fmt::format("{}", train.count())},
                    {"seconds", fmt::format("{:.3g}", answer.seconds)},
-                   {"pairs a second", fmt::format("{:.3g}", pairs_per_second(answer.pairs, answer.seconds))}});
+                   {"pairs per second", fmt::format("{:.3g}", pairs_per_second(answer.pairs, answer.seconds))}});
   if (!maps.empty()) {
     page.section("Kernel").figures(maps);
     page.section("Spectrum").figure(spectrum_curves(findings.spectra, "Eigenvalues"));
     findings.table.caption =
         "Effective dimension: (Σλ)²/Σλ². Alignment with the classes: ⟨K, YYᵀ⟩/(‖K‖‖YYᵀ‖). Neighbours: fraction of "
-        "samples "
-        "whose nearest other sample by the kernel has their class.";
+        "samples whose nearest neighbour in the distance of the kernel has the same class.";
     page.table(findings.table);
   }
   page.section("Arrays").table(array_table(array_facts(answer)));

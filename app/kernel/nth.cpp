@@ -14,7 +14,7 @@ namespace widelimit::app {
 
 namespace {
 
-/// `nth` as typed.
+/// Values of the options of `nth`.
 struct NthChoice {
   CommonOptions common;
   DataChoice data;
@@ -39,7 +39,7 @@ NthOptions NthChoice::options(Progress* progress) const {
                     .progress = progress};
   result.validate();
   if (parse_precision(common.precision) != Precision::f64) {
-    fail(Code::usage, "--precision {}: this kernel is computed in f64", common.precision);
+    fail(Code::usage, "--precision {}: this kernel is computed in f64; leave it out", common.precision);
   }
   return result;
 }
@@ -63,7 +63,7 @@ void add_matrices(const std::string& prefix, NthMatrix matrix, KernelAnswer& ans
   answer.matrices.push_back({prefix + "theta", std::move(matrix.ntk), {}});
 }
 
-/// The same arrays and words as those of other kernels.
+/// Converts the result to the form of the other kernels.
 KernelAnswer answer_of(NthKernel found) {
   KernelAnswer answer;
   answer.monte_carlo = true;
@@ -83,23 +83,23 @@ void run_nth(const NthChoice& choice) {
   (void)choice.options(nullptr);
   const Activation activation = parse_activation(choice.activation);
   common.check_report(true);
-  common.check_apart(choice.out, choice.data.specs());
+  common.check_distinct_files(choice.out, choice.data.specs());
   const DataRequest request = choice.data.parsed();
   check_kernel_path(choice.out, 0);
   const auto engine = common.make_engine();
-  const TrainTest data = load_within(common, request);
+  const TrainTest data = load_request(common, request);
   require_one_target(data.train);
   const Matrix<double> targets = training_targets(data.train, data.train.class_names, {.kind = LossKind::squared});
   if (targets.cols() != 1) {
-    fail(Code::input, "{} has {} classes; labels are -1 and 1 here: keep two classes by --classes", data.train.name,
-         targets.cols());
+    fail(Code::input, "{} has {} classes, but this kernel needs labels ±1; select two classes by --classes",
+         data.train.name, targets.cols());
   }
   ProgressBar bar(common);
   const std::optional<SampleView> test = data.test ? std::optional(data.test->view()) : std::nullopt;
   NthKernel found = nth_kernel(activation, data.train.view(), {targets.data(), usize(targets.rows())}, test,
                                choice.options(&bar), *engine);
   for (const std::string& remark : found.remarks) note(common, remark);
-  warn_of(common, found.quadrature_error, Precision::f64);
+  warn_quadrature(common, found.quadrature_error, Precision::f64);
   Record record("nth");
   record.settings = choice.settings(request);
   record.notes = data.notes;
@@ -120,40 +120,40 @@ void run_nth(const NthChoice& choice) {
                                                    data.train, record.page_settings(), common.seed);
     record.results["report"] = *common.report;
   }
-  std::string words = table_text(array_table(array_facts(answer)));
-  words += fmt::format("correction at most {:.3g} of the NTK, standard error {:.2g} of the correction; {:.3g} s\n",
-                       more["relative_correction"].get<double>(), answer.standard_error, answer.seconds);
-  deliver(common, record, words + files_text(common, choice.out));
+  std::string output = table_text(array_table(array_facts(answer)));
+  output += fmt::format("correction at most {:.3g} of the NTK, standard error {:.2g} of the correction; {:.3g} s\n",
+                        more["relative_correction"].get<double>(), answer.standard_error, answer.seconds);
+  print_result(common, record, output + files_text(common, choice.out));
 }
 
 }  // namespace
 
 void add_nth(Program& program) {
   auto* verb = program.cli.add_subcommand(
-      "nth", "Kernel of the neural tangent hierarchy: the NTK after training on labels, with standard errors");
+      "nth", "Compute the kernel of the neural tangent hierarchy: the NTK after training, with standard errors");
   const auto choice = std::make_shared<NthChoice>();
   constexpr const char* group = "Tangent hierarchy";
-  verb->add_option("--activation", choice->activation, "Of the hidden layer; smooth ones are to be preferred")
+  verb->add_option("--activation", choice->activation, "Activation of the hidden layer; prefer smooth ones")
       ->type_name("PHI")
       ->capture_default_str()
       ->group(group);
-  verb->add_option("--samples", choice->samples, "Hidden weight vectors of the expectations")
+  verb->add_option("--samples", choice->samples, "Number of hidden weight vectors for the expectations")
       ->type_name("S")
       ->capture_default_str()
       ->group(group);
   verb->add_option("--tolerance", choice->tolerance,
-                   "More of them until the largest standard error is this share of the largest correction")
+                   "Draw more samples until the largest standard error is this fraction of the largest correction")
       ->type_name("E")
       ->group(group);
-  verb->add_option("--max-samples", choice->max_samples, "With --tolerance: at most so many")
+  verb->add_option("--max-samples", choice->max_samples, "With --tolerance: largest number of samples")
       ->type_name("S")
       ->capture_default_str()
       ->group(group);
-  verb->add_option("--width", choice->width, "Hidden units m of the network; the correction is of order 1/m")
+  verb->add_option("--width", choice->width, "Number m of hidden units; the correction is of order 1/m")
       ->type_name("M")
       ->capture_default_str()
       ->group(group);
-  verb->add_option("--out", choice->out, "File of the arrays, with the settings inside")
+  verb->add_option("--out", choice->out, "File of the arrays and settings")
       ->type_name("K.npz|K.h5")
       ->required()
       ->group(group);

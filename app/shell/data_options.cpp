@@ -10,7 +10,7 @@ namespace {
 
 constexpr const char* data_group = "Data";
 constexpr const char* sources =
-    " (a set of 'widelimit data list', a file, a folder of images, or - for a table on standard input)";
+    " (a data set of 'widelimit data list', a file, a folder of images, or - for a table on standard input)";
 
 void add_names(CLI::App& verb, const std::string& option, std::vector<std::string>& names, const std::string& what) {
   verb.add_option(option, names, what)->type_name("A,B,…")->delimiter(',')->group(data_group);
@@ -18,36 +18,34 @@ void add_names(CLI::App& verb, const std::string& option, std::vector<std::strin
 
 void add_test_options(CLI::App& verb, DataChoice& choice) {
   DataRequest& request = choice.request;
-  verb.add_option("--test", request.test, "Test samples, named as those of --train")
-      ->type_name("SPEC")
-      ->group(data_group);
-  verb.add_option("--test-limit", request.test_limit, "Only the first N test samples")
+  verb.add_option("--test", request.test, "Test samples, given like --train")->type_name("SPEC")->group(data_group);
+  verb.add_option("--test-limit", request.test_limit, "Use only the first N test samples")
       ->type_name("N")
       ->group(data_group);
   verb.add_option("--split", request.split, "Fraction of the samples to train on; the others are held out for testing")
       ->type_name("0.8")
       ->group(data_group);
   verb.add_option("--split-order", choice.split_order,
-                  "stratified (drawn by --seed, the same share of every class) or file (the last ones)")
+                  "stratified (drawn by --seed, the same fraction of every class) or file (test on the last samples)")
       ->type_name("HOW")
       ->capture_default_str()
       ->group(data_group);
 }
 
-/// Of training samples and of new ones.
+/// Adds the options common to training samples and new samples.
 void add_row_options(CLI::App& verb, DataChoice& choice) {
   DataRequest& request = choice.request;
   add_names(verb, "--classes", request.classes, "Keep only these classes");
-  verb.add_option("--limit", request.limit, "Only the first N samples")->type_name("N")->group(data_group);
-  verb.add_option("--shuffle", request.shuffle, "Shuffle first, by this seed")->type_name("SEED")->group(data_group);
+  verb.add_option("--limit", request.limit, "Use only the first N samples")->type_name("N")->group(data_group);
+  verb.add_option("--shuffle", request.shuffle, "Shuffle first, with this seed")->type_name("SEED")->group(data_group);
   verb.add_option("--label", request.label,
-                  "Column or array of the labels, or none; several columns of numbers are predicted together")
+                  "Column or array of the labels, or none; several numeric columns are predicted together")
       ->type_name("NAME[,NAME]")
       ->group(data_group);
-  verb.add_option("--shape", choice.shape, "Shape of the images that flat samples are, as 28x28x1")
+  verb.add_option("--shape", choice.shape, "Read flat samples as images of this shape, e.g. 28x28x1")
       ->type_name("HxWxC")
       ->group(data_group);
-  verb.add_flag("--channels-first", request.layout.channels_first, "Images lie channel by channel (CxHxW)")
+  verb.add_flag("--channels-first", request.layout.channels_first, "Images are stored channel by channel (CxHxW)")
       ->group(data_group);
 }
 
@@ -62,7 +60,7 @@ nlohmann::ordered_json row_settings(const DataRequest& request) {
   return json;
 }
 
-void tell_table(const TableOptions& table, nlohmann::ordered_json& json) {
+void add_table_settings(const TableOptions& table, nlohmann::ordered_json& json) {
   if (!table.columns.empty()) json["columns"] = table.columns;
   if (!table.drop.empty()) json["drop"] = table.drop;
   if (!table.categorical.empty()) json["categorical"] = table.categorical;
@@ -100,18 +98,18 @@ void add_data_options(CLI::App& verb, DataChoice& choice, bool test) {
   add_row_options(verb, choice);
   TableOptions& table = choice.request.table;
   verb.add_option("--scale", choice.scale,
-                  "none, unit, standard, channel, minmax, maxabs or byte; learned on the training set")
+                  "Scaling, fitted to the training set: none, unit, standard, channel, minmax, maxabs or byte")
       ->type_name("HOW")
       ->capture_default_str()
       ->group(data_group);
-  verb.add_option("--task", choice.task, "classification or regression, where labels are whole numbers; else guessed")
+  verb.add_option("--task", choice.task, "Meaning of integer labels: classification or regression; guessed by default")
       ->type_name("TASK")
       ->group(data_group);
-  add_names(verb, "--columns", table.columns, "Tables: only these columns, by name or number");
-  add_names(verb, "--drop", table.drop, "Tables: not these columns");
-  add_names(verb, "--categorical", table.categorical, "Tables: columns of numbers that stand for categories");
+  add_names(verb, "--columns", table.columns, "Tables: use only these columns, by name or number");
+  add_names(verb, "--drop", table.drop, "Tables: leave these columns out");
+  add_names(verb, "--categorical", table.categorical, "Tables: numeric columns that encode categories");
   verb.add_option("--missing", choice.missing,
-                  "Tables: refuse missing values, drop their rows, or fill in the mean or median of the training set")
+                  "Tables with missing values: refuse, drop (the rows), or mean or median (of the training set)")
       ->type_name("HOW")
       ->capture_default_str()
       ->group(data_group);
@@ -119,17 +117,17 @@ void add_data_options(CLI::App& verb, DataChoice& choice, bool test) {
 
 void add_new_sample_options(CLI::App& verb, DataChoice& choice, const std::string& what) {
   verb.add_option("--test", choice.request.train, what + sources)->type_name("SPEC")->required()->group(data_group);
-  verb.add_option("--part", choice.part, "all, or the test or train part of the split that the model was made with")
+  verb.add_option("--part", choice.part, "all, or the test or train part of the split used to fit the model")
       ->type_name("PART")
       ->capture_default_str()
       ->group(data_group);
   add_row_options(verb, choice);
   verb.add_option("--missing", choice.missing,
-                  "Tables: refuse missing values or drop their rows; a model that learned to fill them does so")
+                  "Tables with missing values: refuse or drop (the rows); ignored if the model imputes them")
       ->type_name("HOW")
       ->capture_default_str()
       ->group(data_group);
-  // Known, so that the reason why it is refused can be given, and not offered.
+  // Hidden option, parsed only to explain why it is refused.
   verb.add_option("--scale", choice.scale)->group("")->check([](const std::string&) -> std::string {
     fail(Code::usage, "--scale: the model applies the scaling that it was fitted with; leave it out");
   });
@@ -147,7 +145,7 @@ nlohmann::ordered_json data_settings(const DataRequest& request) {
   }
   if (request.label) json["label"] = *request.label;
   if (request.task) json["task"] = to_string(*request.task);
-  tell_table(request.table, json);
+  add_table_settings(request.table, json);
   return json;
 }
 
@@ -158,7 +156,7 @@ nlohmann::ordered_json new_sample_settings(const DataChoice& choice) {
   json["part"] = choice.part;
   json.update(row_settings(request));
   if (request.label) json["label"] = *request.label;
-  tell_table(request.table, json);
+  add_table_settings(request.table, json);
   return json;
 }
 

@@ -8,43 +8,43 @@
 #include <string>
 #include <vector>
 
-/// Named only: its header takes longer to compile than any file here.
+/// Forward declaration: the header of CLI11 is slow to compile.
 namespace CLI {
 class App;
 }  // namespace CLI
 
 namespace widelimit::app {
 
-/// The data options as typed.
+/// Values of the data options.
 struct DataChoice {
   DataRequest request;
   std::string scale{to_string(DataRequest{}.scale)};
   std::string split_order{to_string(DataRequest{}.split_order)};
   std::string missing{to_string(DataRequest{}.table.missing)};
   std::optional<std::string> task;
-  std::string part{to_string(Part::all)};  ///< of new samples
+  std::string part{to_string(Part::all)};  ///< --part, for new samples
   std::optional<std::string> shape;
 
-  /// Error{usage} where they contradict each other.
+  /// Returns the request. Throws Error{usage} if options contradict each other.
   [[nodiscard]] DataRequest parsed() const;
-  /// Training and test set as typed, and `more`: files that must not be written over.
+  /// Returns the SPECs of training and test set and `more`: files that must not be overwritten.
   [[nodiscard]] std::vector<std::string> specs(std::vector<std::string> more = {}) const;
 };
 
-/// --train SPEC, which must be given.
+/// Adds --train SPEC, required.
 void add_train_option(CLI::App& verb, DataChoice& choice);
 
-/// --classes, --limit, --shuffle, --label, --scale, --task, --shape, --channels-first, those of tables, and with `test`
-/// those of a test set.
+/// Adds --classes, --limit, --shuffle, --label, --scale, --task, --shape, --channels-first and the options of tables;
+/// if `test`, also those of a test set.
 void add_data_options(CLI::App& verb, DataChoice& choice, bool test);
 
-/// Samples for a model: --test SPEC, which must be given and is `what`, --part, --classes, --limit, --shuffle, --label,
-/// --missing.
+/// Adds the options of new samples for a model: --test SPEC, required and described as `what`, --part, --classes,
+/// --limit, --shuffle, --label, --missing.
 void add_new_sample_options(CLI::App& verb, DataChoice& choice, const std::string& what);
 
-/// What was asked for, for records and files; what was not asked for is left out.
+/// Returns the data options for records and files, without those that are not set.
 [[nodiscard]] nlohmann::ordered_json data_settings(const DataRequest& request);
-/// The same of samples for a model.
+/// Returns the same for new samples.
 [[nodiscard]] nlohmann::ordered_json new_sample_settings(const DataChoice& choice);
 
 }  // namespace widelimit::app

@@ -13,52 +13,51 @@ namespace widelimit::app {
 
 namespace {
 
-/// Below a second, which is what a user waits for.
-constexpr timespec patience{0, 800'000'000};
+/// Below one second, the promised response time.
+constexpr timespec grace_period{0, 800'000'000};
 
-/// A signal that follows sooner is the same request: `timeout` and terminals send one to the process and one to its
-/// group.
+/// A signal within this time is the same request: `timeout` and terminals signal both the process and its group.
 constexpr double repeat_seconds = 0.25;
 
-volatile std::sig_atomic_t asked = 0;
-timespec first_asked{};
-timer_t clock_timer{};
-volatile std::sig_atomic_t clock_runs = 0;
+volatile std::sig_atomic_t received_signal = 0;
+timespec first_signal_time{};
+timer_t grace_timer{};
+volatile std::sig_atomic_t has_timer = 0;
 
-/// These call nothing but what POSIX allows inside a handler.
-[[noreturn]] void end_now() {
+/// The handlers call only async-signal-safe functions.
+[[noreturn]] void exit_now() {
   constexpr std::string_view message =
-      "widelimit: error: interrupted; what is complete is kept: a Gram matrix in an .h5 file goes on with --resume\n";
+      "widelimit: error: interrupted; complete files are kept, and --resume continues a Gram matrix in an .h5 file\n";
   const ssize_t ignored = ::write(STDERR_FILENO, message.data(), message.size());
   (void)ignored;
   remove_unfinished();
-  ::_exit(128 + asked);
+  ::_exit(128 + received_signal);
 }
 
-void end_by_clock(int) { end_now(); }
+void on_timer(int) { exit_now(); }
 
-void remember(int signal) {
+void on_signal(int signal) {
   timespec now{};
   ::clock_gettime(CLOCK_MONOTONIC, &now);
-  if (asked != 0) {
-    const double since = static_cast<double>(now.tv_sec - first_asked.tv_sec) +
-                         1e-9 * static_cast<double>(now.tv_nsec - first_asked.tv_nsec);
-    if (since > repeat_seconds) end_now();
+  if (received_signal != 0) {
+    const double since = static_cast<double>(now.tv_sec - first_signal_time.tv_sec) +
+                         1e-9 * static_cast<double>(now.tv_nsec - first_signal_time.tv_nsec);
+    if (since > repeat_seconds) exit_now();
     return;
   }
-  first_asked = now;
-  asked = signal;
-  if (clock_runs == 0) return;
-  const itimerspec once{{}, patience};
-  ::timer_settime(clock_timer, 0, &once, nullptr);
+  first_signal_time = now;
+  received_signal = signal;
+  if (has_timer == 0) return;
+  const itimerspec once{{}, grace_period};
+  ::timer_settime(grace_timer, 0, &once, nullptr);
 }
 
-void handle(int signal, void (*handler)(int)) {
+void install_handler(int signal, void (*handler)(int)) {
   struct sigaction action {};
   action.sa_handler = handler;
-  action.sa_flags = SA_RESTART;  // reads and writes that it meets go on by themselves
+  action.sa_flags = SA_RESTART;  // interrupted reads and writes restart
   sigemptyset(&action.sa_mask);
-  for (const int other : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&action.sa_mask, other);  // one at a time
+  for (const int other : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&action.sa_mask, other);  // no nested handlers
   sigaction(signal, &action, nullptr);
 }
 
@@ -70,22 +69,22 @@ bool ignored_before(int signal) {
 }  // namespace
 
 void catch_signals() {
-  handle(SIGALRM, end_by_clock);
+  install_handler(SIGALRM, on_timer);
   struct sigevent event {};
   event.sigev_notify = SIGEV_SIGNAL;
   event.sigev_signo = SIGALRM;
-  clock_runs = ::timer_create(CLOCK_MONOTONIC, &event, &clock_timer) == 0 ? 1 : 0;
+  has_timer = ::timer_create(CLOCK_MONOTONIC, &event, &grace_timer) == 0 ? 1 : 0;
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
-    if (signal != SIGHUP || !ignored_before(signal)) handle(signal, remember);
+    if (signal != SIGHUP || !ignored_before(signal)) install_handler(signal, on_signal);
   }
 }
 
-int stop_signal() { return asked; }
-bool interrupted() { return asked != 0; }
+int stop_signal() { return received_signal; }
+bool interrupted() { return received_signal != 0; }
 
-void stop_clock() {
+void stop_timer() {
   const itimerspec never{};
-  if (clock_runs != 0) ::timer_settime(clock_timer, 0, &never, nullptr);
+  if (has_timer != 0) ::timer_settime(grace_timer, 0, &never, nullptr);
 }
 
 void stop_if_interrupted() {

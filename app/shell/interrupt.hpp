@@ -2,20 +2,20 @@
 
 namespace widelimit::app {
 
-/// From here on the first SIGINT (Ctrl-C), SIGTERM or SIGHUP asks the work to stop. Work that does not hear of it soon,
-/// as inside a factorisation, is ended by the clock; a second signal ends the program at once. SIGHUP stays
-/// ignored where it was (nohup).
+/// Installs signal handlers. The first SIGINT (Ctrl-C), SIGTERM or SIGHUP requests a stop; if the computation does not
+/// check for it in time, e.g. inside a factorisation, a timer ends the program. A second signal ends it immediately.
+/// SIGHUP stays ignored if it was ignored (nohup).
 void catch_signals();
 
-/// The signal that asked, 0 where none did.
+/// Returns the number of the signal received, 0 if none.
 [[nodiscard]] int stop_signal();
 
 [[nodiscard]] bool interrupted();
 
-/// The work has stopped and reports it itself.
-void stop_clock();
+/// Stops the timer: the computation has ended and reports the interrupt itself.
+void stop_timer();
 
-/// Error{interrupted} between two pieces of work, once a signal asked to stop.
+/// Throws Error{interrupted} if a signal was received.
 void stop_if_interrupted();
 
 }  // namespace widelimit::app

@@ -14,25 +14,25 @@ class App;
 
 namespace widelimit::app {
 
-/// A label-aware kernel as typed.
+/// Values of the options of a label-aware kernel.
 struct LabelAwareChoice {
   std::optional<std::string> method;
   std::optional<double> ratio;
   std::optional<std::string> target;
   std::optional<std::string> psd;
-  Psd usual_psd = Psd::none;
+  Psd default_psd = Psd::none;
 
-  /// Nothing where it is not asked for. Error{usage} for contradictions.
+  /// Returns std::nullopt without --label-aware. Throws Error{usage} if options contradict each other.
   [[nodiscard]] std::optional<LabelAwareOptions> options(std::uint64_t seed) const;
-  /// What was asked for, for records.
-  void tell(nlohmann::ordered_json& settings) const;
+  /// Adds the options that are set to `settings`.
+  void write_settings(nlohmann::ordered_json& settings) const;
 };
 
-/// --label-aware, --ratio, --pair-target and --psd, which is `usual` unless given.
-void add_label_aware_options(CLI::App& verb, LabelAwareChoice& choice, const char* group, Psd usual);
+/// Adds --label-aware, --ratio, --pair-target and --psd with its default.
+void add_label_aware_options(CLI::App& verb, LabelAwareChoice& choice, const char* group, Psd default_psd);
 
-/// What was learned from the labels and done to the spectrum, for records and in words.
+/// Returns the fit to the labels and the repair of the spectrum, as JSON and as text.
 [[nodiscard]] nlohmann::ordered_json label_aware_json(const LabelAwareKernels& made);
-[[nodiscard]] std::string label_aware_words(const LabelAwareKernels& made);
+[[nodiscard]] std::string label_aware_summary(const LabelAwareKernels& made);
 
 }  // namespace widelimit::app

@@ -6,7 +6,7 @@
 
 namespace widelimit::app {
 
-TrainTest load_within(const CommonOptions& common, DataRequest request) {
+TrainTest load_request(const CommonOptions& common, DataRequest request) {
   ProgressBar bar(common);
   request.memory = common.memory_limit();
   request.progress = &bar;

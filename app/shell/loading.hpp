@@ -6,8 +6,8 @@
 
 namespace widelimit::app {
 
-/// The samples of a request, within --memory, with a bar, and until a signal asks to stop. Splits are drawn by --seed.
-/// Notes on the samples go to standard error.
-[[nodiscard]] TrainTest load_within(const CommonOptions& common, DataRequest request);
+/// Loads training and test set within --memory, with a progress bar and splits drawn by --seed. Prints notes on the
+/// data. Throws Error{interrupted} after a signal.
+[[nodiscard]] TrainTest load_request(const CommonOptions& common, DataRequest request);
 
 }  // namespace widelimit::app

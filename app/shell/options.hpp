@@ -9,14 +9,14 @@
 #include <string>
 #include <vector>
 
-/// Named only: its header takes longer to compile than any file here.
+/// Forward declaration: the header of CLI11 is slow to compile.
 namespace CLI {
 class App;
 }  // namespace CLI
 
 namespace widelimit::app {
 
-/// The options that every verb takes.
+/// Options of every verb.
 struct CommonOptions {
   bool json = false;
   bool quiet = false;
@@ -29,12 +29,12 @@ struct CommonOptions {
   std::uint64_t seed = 0;
 
   [[nodiscard]] std::unique_ptr<Engine> make_engine() const;
-  /// Bytes of --memory. Error{usage} where it is no size.
+  /// Returns the bytes of --memory. Throws Error{usage} if it is not a size.
   [[nodiscard]] std::optional<std::size_t> memory_limit() const;
-  /// Error now rather than after the work where the report could not be written or its figures drawn.
+  /// Throws Error before the computation if the report cannot be written, or its `figures` cannot be drawn.
   void check_report(bool figures) const;
-  /// Error{usage} where --out is also the page, or either is one of the files that are read: it would be lost.
-  void check_apart(const std::optional<std::string>& out, const std::vector<std::string>& read) const;
+  /// Throws Error{usage} if `out` and --report are the same file, or either would overwrite an input file.
+  void check_distinct_files(const std::optional<std::string>& out, const std::vector<std::string>& read) const;
 };
 
 void add_common_options(CLI::App& verb, CommonOptions& options);

@@ -11,7 +11,7 @@ namespace widelimit::app {
 
 namespace {
 
-/// Characters, where bytes 10xxxxxx continue one.
+/// Returns the number of characters: UTF-8 bytes without the continuation bytes 10xxxxxx.
 std::size_t width_of(std::string_view text) {
   std::size_t width = 0;
   for (const char c : text) width += (static_cast<unsigned char>(c) & 0xC0U) != 0x80U ? 1U : 0U;
@@ -50,26 +50,26 @@ std::string table_text(const Table& table) {
 }
 
 void note(const CommonOptions& options, std::string_view text) {
-  if (!options.quiet) tell(fmt::format("widelimit: note: {}\n", text));
+  if (!options.quiet) print_error(fmt::format("widelimit: note: {}\n", text));
 }
 
 void warn(const CommonOptions& options, std::string_view text) {
-  if (!options.quiet) tell(fmt::format("widelimit: warning: {}\n", text));
+  if (!options.quiet) print_error(fmt::format("widelimit: warning: {}\n", text));
 }
 
-void warn_of(const CommonOptions& options, double quadrature_error, Precision precision) {
+void warn_quadrature(const CommonOptions& options, double quadrature_error, Precision precision) {
   if (const std::string warning = quadrature_warning(quadrature_error, precision); !warning.empty()) {
     warn(options, warning);
   }
 }
 
-void warn_of_layout(const CommonOptions& options, const Network& network, const Shape& shape) {
+void warn_layout(const CommonOptions& options, const Network& network, const Shape& shape) {
   if (const std::string warning = layout_warning(network, shape); !warning.empty()) {
     warn(options, warning + " (--channels-first)");
   }
 }
 
-void deliver(const CommonOptions& options, const Record& record, std::string_view text) {
+void print_result(const CommonOptions& options, const Record& record, std::string_view text) {
   if (options.json) {
     print(record.to_text());
   } else if (!options.quiet) {

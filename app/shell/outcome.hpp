@@ -12,7 +12,8 @@
 
 namespace widelimit::app {
 
-/// Tables for readers: columns of words to the left, of numbers to the right, two blanks between; the caption above.
+/// Formats a table for the terminal: text columns left-aligned, numeric columns right-aligned, separated by two blanks,
+/// below the caption.
 [[nodiscard]] std::string table_text(const Table& table);
 
 /// Prints "widelimit: note: …" to standard error, unless --quiet.
@@ -22,12 +23,12 @@ void note(const CommonOptions& options, std::string_view text);
 void warn(const CommonOptions& options, std::string_view text);
 
 /// Warns if the samples look like images with channels first and the network reads channels last.
-void warn_of_layout(const CommonOptions& options, const Network& network, const Shape& shape);
+void warn_layout(const CommonOptions& options, const Network& network, const Shape& shape);
 
 /// Warns if the quadrature error of a kernel exceeds the rounding of its precision.
-void warn_of(const CommonOptions& options, double quadrature_error, Precision precision);
+void warn_quadrature(const CommonOptions& options, double quadrature_error, Precision precision);
 
-/// The end of every verb: the record where --json asks for it, else `text` unless --quiet.
-void deliver(const CommonOptions& options, const Record& record, std::string_view text);
+/// Prints the result of a verb: the record with --json, otherwise `text` unless --quiet.
+void print_result(const CommonOptions& options, const Record& record, std::string_view text);
 
 }  // namespace widelimit::app

@@ -7,16 +7,16 @@
 
 namespace widelimit::app {
 
-/// What the command line asks for, run after all of it was understood.
+/// Action of a verb, run after the command line is parsed.
 using Action = std::function<void()>;
 
-/// A verb puts its action here when it is the one that was typed.
+/// The parser and the action of the selected verb.
 struct Program {
   CLI::App cli;
   Action action;
 };
 
-/// The end of a verb's help.
+/// Sets the example at the end of a verb's help.
 void set_example(CLI::App& verb, const std::string& command);
 
 void add_doctor(Program& program);

@@ -14,7 +14,7 @@ namespace widelimit::app {
 
 namespace {
 
-constexpr double worth_showing = 1.0;  // seconds the whole work must take
+constexpr double worth_showing = 1.0;  // smallest expected duration in seconds that is displayed
 constexpr const char* wipe = "\r\x1b[K";
 
 std::string bar_text(double share) {
@@ -25,7 +25,7 @@ std::string bar_text(double share) {
   return text;
 }
 
-/// "12.3 M": three digits and a power of a thousand.
+/// Formats a rate with three digits and a prefix of a power of 1000: "12.3 M".
 std::string rate_text(double rate) {
   constexpr std::string_view letters = " kMGT";
   std::size_t power = 0;
@@ -51,14 +51,14 @@ ProgressBar::ProgressBar(const CommonOptions& options)
     : terminal_(::isatty(STDERR_FILENO) == 1), shown_(!options.quiet && (terminal_ || options.progress)) {}
 
 ProgressBar::~ProgressBar() {
-  if (drawn_ && terminal_) tell(wipe);
+  if (drawn_ && terminal_) print_error(wipe);
 }
 
 bool ProgressBar::update(std::int64_t done, std::int64_t total, std::string_view unit) {
   if (interrupted()) return false;
-  if (total == 0) return true;  // no more than the question whether to stop
+  if (total == 0) return true;  // only checks for an interrupt
   const auto now = Clock::now();
-  if (done < last_done_) {  // the next piece of work
+  if (done < last_done_) {  // the next stage
     start_ = now;
     first_done_ = done;
   }
@@ -81,7 +81,7 @@ void ProgressBar::draw(std::int64_t done, std::int64_t total, std::string_view u
                                           duration_text(static_cast<double>(total - done) / rate));
   const bool room = terminal_width() > 30 + static_cast<int>(numbers.size());
   const std::string line = room ? bar_text(share) + "  " + numbers : numbers;
-  tell(terminal_ ? "\r" + line + "\x1b[K" : line + "\n");
+  print_error(terminal_ ? "\r" + line + "\x1b[K" : line + "\n");
   drawn_ = true;
 }
 

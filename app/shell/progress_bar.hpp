@@ -8,9 +8,9 @@
 
 namespace widelimit::app {
 
-/// Progress on standard error: bar, share, speed, time left. On a terminal it is one line redrawn in place and wiped
-/// at the end; elsewhere, where --progress asks for it, a line a second. Work of less than a second shows nothing.
-/// Hears Ctrl-C whether it shows anything or not.
+/// Progress on standard error: bar, percentage, speed, time left. On a terminal one line is redrawn in place and erased
+/// at the end; otherwise --progress prints a line per second. Computations of less than a second print nothing.
+/// update() returns false after a signal, whether progress is shown or not.
 class ProgressBar final : public Progress {
  public:
   explicit ProgressBar(const CommonOptions& options);
@@ -27,13 +27,13 @@ class ProgressBar final : public Progress {
   bool terminal_;
   bool shown_;
   bool drawn_ = false;
-  std::int64_t first_done_ = 0;  ///< of this piece of work, at start_
+  std::int64_t first_done_ = 0;  ///< `done` of the current stage at start_
   std::int64_t last_done_ = 0;
   Clock::time_point start_ = Clock::now();
   Clock::time_point last_draw_{};
 };
 
-/// "4 s", "2 min 05 s", "1 h 12 min".
+/// Formats a duration: "4 s", "2 min 05 s", "1 h 12 min".
 [[nodiscard]] std::string duration_text(double seconds);
 
 }  // namespace widelimit::app

@@ -5,15 +5,15 @@
 #include <string>
 #include <vector>
 
-/// Named only: its header takes longer to compile than any file here.
+/// Forward declaration: the header of CLI11 is slow to compile.
 namespace CLI {
 class App;
 }  // namespace CLI
 
 namespace widelimit::app {
 
-/// " (--resume, --force)": the options of a verb that carry remedies out. A file that one verb reads is resumed by
-/// another, `kernel`.
+/// Returns the options of `verb` for `remedies`, e.g. " (--resume, --force)". --resume is always included: `kernel`
+/// resumes the files that other verbs read.
 [[nodiscard]] std::string options_of(const std::vector<Remedy>& remedies, const CLI::App& verb);
 
 }  // namespace widelimit::app

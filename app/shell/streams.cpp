@@ -13,8 +13,8 @@
 namespace widelimit::app {
 
 void secure_streams() {
-  // The lowest number that is free is the one that is opened. Reading ends at once, and so does writing, with an error
-  // on standard output, whose results must not vanish, and without one on standard error.
+  // open() returns the lowest free descriptor. Reading yields the end of the file. Writing to standard output fails, so
+  // that results are not lost silently; writing to standard error succeeds.
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (::fcntl(stream, F_GETFD) >= 0 || errno != EBADF) continue;
     if (::open("/dev/null", stream == STDERR_FILENO ? O_WRONLY : O_RDONLY) != stream) return;
@@ -28,7 +28,7 @@ void print(std::string_view text) {
   if (!written) fail(Code::resource, "cannot write to standard output: {}", std::strerror(errno));
 }
 
-void tell(std::string_view text) {
+void print_error(std::string_view text) {
   (void)std::fwrite(text.data(), 1, text.size(), stderr);
   (void)std::fflush(stderr);
 }

@@ -4,15 +4,15 @@
 
 namespace widelimit::app {
 
-/// To be called first: a standard stream that the caller has closed would be the number of the next file that is
-/// opened, and messages would go into it. A closed standard output stays one that cannot be written. Pipes that nobody
-/// reads, and files at their largest size (ulimit -f), make a write fail and end nothing.
+/// Opens closed standard streams on /dev/null and ignores SIGPIPE and SIGXFSZ. Must be called first: the next opened
+/// file would get the descriptor of a closed stream, and messages would be written into it. Writing to a standard
+/// output that was closed still fails. A broken pipe or a file at its size limit (ulimit -f) fails the write only.
 void secure_streams();
 
-/// Standard output; Error{resource} where it cannot be written (a full disk, say).
+/// Writes to standard output. Throws Error{resource} if it cannot be written, e.g. on a full disk.
 void print(std::string_view text);
 
-/// Standard error. A message that cannot be written is lost, and nothing else.
-void tell(std::string_view text);
+/// Writes to standard error and ignores failures.
+void print_error(std::string_view text);
 
 }  // namespace widelimit::app

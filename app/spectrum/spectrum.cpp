@@ -26,10 +26,10 @@ namespace widelimit::app {
 namespace {
 
 constexpr const char* labels_group = "Labels and time";
-constexpr const char* network_group = "Network of finite width beside";
-constexpr int usual_times = 61;
+constexpr const char* network_group = "Network of finite width";
+constexpr int default_times = 61;
 
-/// `spectrum` as typed.
+/// Values of the options of `spectrum`.
 struct SpectrumChoice {
   CommonOptions common;
   DataChoice data;
@@ -44,9 +44,9 @@ struct SpectrumChoice {
   Index modes = 12;
   std::optional<std::string> out;
 
-  /// Error{usage} for a choice that is unknown or twice there.
+  /// Throws Error{usage} if a choice is unknown or repeated.
   [[nodiscard]] std::vector<LabelChoice> label_choices() const;
-  /// Error{usage} where numbers are out of range or contradict each other.
+  /// Throws Error{usage} if numbers are out of range or contradict each other.
   void validate() const;
   [[nodiscard]] ModeOptions mode_options() const;
   [[nodiscard]] nlohmann::ordered_json settings(const KernelRequest& request, const DataRequest& data_request) const;
@@ -66,19 +66,19 @@ std::vector<LabelChoice> SpectrumChoice::label_choices() const {
 
 void SpectrumChoice::validate() const {
   (void)label_choices();
-  if (!(epsilon > 0 && epsilon < 1)) fail(Code::usage, "--epsilon {}: a number between 0 and 1 is wanted", epsilon);
+  if (!(epsilon > 0 && epsilon < 1)) fail(Code::usage, "--epsilon {}: choose a number between 0 and 1", epsilon);
   if (rate && !(*rate > 0 && std::isfinite(*rate))) fail(Code::usage, "--rate {}: it must be positive", *rate);
   for (const double time : times) {
-    if (!(time >= 0)) fail(Code::usage, "--times: {} is no time from 0 up", time);
+    if (!(time >= 0)) fail(Code::usage, "--times: {} is negative or not a number; times must be at least 0", time);
   }
   for (const double ridge : ridges) {
-    if (!(ridge > 0 && std::isfinite(ridge))) fail(Code::usage, "--ridges: {} is no positive number", ridge);
+    if (!(ridge > 0 && std::isfinite(ridge))) fail(Code::usage, "--ridges: {} is not a positive number", ridge);
   }
   if (modes < 1) fail(Code::usage, "--modes {}: choose 1 or more", modes);
-  if (width && !steps) fail(Code::usage, "--width belongs to a network that is trained: give --steps, too");
+  if (width && !steps) fail(Code::usage, "--width requires --steps, which trains a network");
   if (!steps) return;
   if (!kernel.network || kernel.kind != "ntk") {
-    fail(Code::usage, "--steps trains the network whose tangent kernel is taken: give --network, with --kind ntk");
+    fail(Code::usage, "--steps trains the network of the tangent kernel; give --network with --kind ntk");
   }
   mode_options().validate();
 }
@@ -96,7 +96,7 @@ ModeOptions SpectrumChoice::mode_options() const {
 
 nlohmann::ordered_json SpectrumChoice::settings(const KernelRequest& request, const DataRequest& data_request) const {
   nlohmann::ordered_json result;
-  kernel.tell(request, result);
+  kernel.write_settings(request, result);
   result["labels"] = labels;
   result["epsilon"] = epsilon;
   if (rate) result["rate"] = *rate;
@@ -113,33 +113,35 @@ nlohmann::ordered_json SpectrumChoice::settings(const KernelRequest& request, co
 void add_spectrum_options(CLI::App& verb, SpectrumChoice& choice) {
   add_kernel_choice(verb, choice.kernel, "Kernel");
   verb.add_option("--labels", choice.labels,
-                  "true, random, random:SHARE (so many replaced by random ones), worst (±1 that train slowly)")
+                  "true, random, random:SHARE (this share replaced by random labels), worst (±1, slow to learn)")
       ->type_name("L1,L2,…")
       ->delimiter(',')
       ->capture_default_str()
       ->group(labels_group);
-  verb.add_option("--epsilon", choice.epsilon, "Share of the loss at the start that is to be left")
+  verb.add_option("--epsilon", choice.epsilon, "Target loss as a fraction of the initial loss")
       ->type_name("E")
       ->capture_default_str()
       ->group(labels_group);
-  verb.add_option("--rate", choice.rate, "Learning rate of gradient descent on ½‖f - y‖²; else a quarter of 2/λ1")
+  verb.add_option("--rate", choice.rate, "Learning rate of gradient descent on ½‖f - y‖²; default: a quarter of 2/λ1")
       ->type_name("R")
       ->group(labels_group);
-  verb.add_option("--times", choice.times, "Times of the predicted loss; else spread over all that happens")
+  verb.add_option("--times", choice.times,
+                  "Times of the predicted loss; default: from the fastest to the slowest decay")
       ->type_name("T1,T2,…")
       ->delimiter(',')
       ->group(labels_group);
-  verb.add_option("--ridges", choice.ridges, "Ridges of the effective dimension; else λ1 times 0.1 … 0.0001")
+  verb.add_option("--ridges", choice.ridges, "Ridges of the effective dimension; default: λ1 times 0.1 … 0.0001")
       ->type_name("R1,R2,…")
       ->delimiter(',')
       ->group(labels_group);
-  verb.add_option("--steps", choice.steps, "Train a network for so many steps, and measure its error by direction")
+  verb.add_option("--steps", choice.steps, "Train a network for this many steps and measure its error by direction")
       ->type_name("N")
       ->group(network_group);
-  verb.add_option("--width", choice.width, fmt::format("Channels of its hidden layers; else {}", ModeOptions{}.width))
+  verb.add_option("--width", choice.width, fmt::format("Width of its hidden layers; default {}", ModeOptions{}.width))
       ->type_name("M")
       ->group(network_group);
-  verb.add_option("--modes", choice.modes, "Directions whose rates are shown, those that hold most of the labels")
+  verb.add_option("--modes", choice.modes,
+                  "Number of directions whose rates are shown, those with the largest share of the labels")
       ->type_name("N")
       ->capture_default_str()
       ->group(network_group);
@@ -151,32 +153,32 @@ void add_spectrum_options(CLI::App& verb, SpectrumChoice& choice) {
   add_common_options(verb, choice.common);
 }
 
-/// From where nothing is learnt yet to three times the longest time to ε.
+/// Returns times on a logarithmic grid, from before any learning to three times the longest time to ε.
 std::vector<double> spread_times(const SpectrumOutcome& outcome) {
   const KernelSpectrum& spectrum = *outcome.spectrum;
   const double first = 0.1 / spectrum.eigenvalues().front();
   double last = 10 * first;
   for (const NamedLabels& one : outcome.labels) {
-    // Of labels that never come to ε, what they do come to.
+    // Labels that never reach ε count with the loss that they reach.
     const double aim = std::max(outcome.epsilon, 1.01 * one.labels.floor());
     if (aim < 1) last = std::max(last, 3 * one.labels.time_to(aim));
   }
   std::vector<double> times{0};
-  for (int k = 0; k < usual_times; ++k) {
-    times.push_back(first * std::pow(last / first, static_cast<double>(k) / (usual_times - 1)));
+  for (int k = 0; k < default_times; ++k) {
+    times.push_back(first * std::pow(last / first, static_cast<double>(k) / (default_times - 1)));
   }
   return times;
 }
 
-/// Numbers as one column, where the data have no classes.
+/// Returns numeric targets as one column; empty if the data have classes.
 Matrix<double> number_column(const Dataset& data) {
   Matrix<double> values(std::ssize(data.targets), 1);
   std::copy(data.targets.begin(), data.targets.end(), values.data());
   return values;
 }
 
-SpectrumOutcome examine(const SpectrumChoice& choice, const DataKernels& kernels, const Dataset& data,
-                        const Engine& engine) {
+SpectrumOutcome analyse_spectrum(const SpectrumChoice& choice, const DataKernels& kernels, const Dataset& data,
+                                 const Engine& engine) {
   ProgressBar bar(choice.common);
   SpectrumOutcome outcome;
   outcome.epsilon = choice.epsilon;
@@ -185,7 +187,10 @@ SpectrumOutcome examine(const SpectrumChoice& choice, const DataKernels& kernels
                                        KernelSpectrumOptions{.memory = choice.common.memory_limit(), .progress = &bar});
   const KernelSpectrum& spectrum = *outcome.spectrum;
   const auto stable = spectrum.stable_rate();
-  if (!stable) fail(Code::input, "the kernel is 0 on all samples of {}; it learns nothing from them", data.name);
+  if (!stable)
+    fail(Code::input,
+         "the kernel is 0 on all samples of {}, so nothing can be learned; use another network or other data",
+         data.name);
   outcome.rate = choice.rate.value_or(*stable / 4);
   const Matrix<double> numbers = number_column(data);
   const GivenLabels given{.classes_of = data.labels, .classes = std::ssize(data.class_names), .values = numbers.view()};
@@ -194,11 +199,12 @@ SpectrumOutcome examine(const SpectrumChoice& choice, const DataKernels& kernels
   for (const LabelChoice& label : choice.label_choices()) {
     if (label.kind != LabelKind::worst) {
       require_one_target(data);
-      if (!data.labelled()) fail(Code::input, "{} has no labels; name their column, or ask for worst ones", data.name);
+      if (!data.labelled())
+        fail(Code::input, "{} has no labels; name their column by --label, or use --labels worst", data.name);
     }
     const Matrix<double> targets = label_targets(label, given, spectrum, choice.common.seed);
     outcome.labels.push_back({to_string(label), LabelSpectrum(spectrum, targets.view())});
-    // Tells a rate that diverges before any training.
+    // Throws before any training if the rate diverges.
     (void)outcome.labels.back().labels.loss_after(0, outcome.rate);
     if (!network) continue;
     ModeOptions options = choice.mode_options();
@@ -216,14 +222,14 @@ SpectrumOutcome examine(const SpectrumChoice& choice, const DataKernels& kernels
   return outcome;
 }
 
-std::string spectrum_words(const SpectrumOutcome& outcome) {
-  std::string words;
-  for (const std::string& line : spectrum_facts(outcome)) words += line + "\n";
-  words += table_text(labels_table(outcome)) + table_text(losses_table(outcome, 9));
+std::string spectrum_text(const SpectrumOutcome& outcome) {
+  std::string output;
+  for (const std::string& line : spectrum_facts(outcome)) output += line + "\n";
+  output += table_text(labels_table(outcome)) + table_text(losses_table(outcome, 9));
   if (!outcome.networks.empty()) {
-    words += table_text(networks_table(outcome, 9)) + table_text(rate_table(outcome.named_networks(), outcome.modes));
+    output += table_text(networks_table(outcome, 9)) + table_text(rate_table(outcome.named_networks(), outcome.modes));
   }
-  return words;
+  return output;
 }
 
 void run_spectrum(const SpectrumChoice& choice) {
@@ -232,13 +238,13 @@ void run_spectrum(const SpectrumChoice& choice) {
   const DataRequest data_request = choice.data.parsed();
   const auto engine = choice.common.make_engine();
   choice.common.check_report(true);
-  choice.common.check_apart(choice.out, choice.data.specs());
+  choice.common.check_distinct_files(choice.out, choice.data.specs());
   if (choice.out) check_spectrum_path(*choice.out);
 
-  const TrainTest data = load_within(choice.common, data_request);
+  const TrainTest data = load_request(choice.common, data_request);
   const DataKernels kernels = machine_kernels(choice.kernel, choice.common, request, data, *engine);
   const auto begin = Clock::now();
-  const SpectrumOutcome outcome = examine(choice, kernels, data.train, *engine);
+  const SpectrumOutcome outcome = analyse_spectrum(choice, kernels, data.train, *engine);
   Record record("spectrum");
   record.settings = choice.settings(request, data_request);
   record.settings["rate"] = outcome.rate;
@@ -249,26 +255,26 @@ void run_spectrum(const SpectrumChoice& choice) {
   record.timings.emplace_back("spectrum", seconds_since(begin));
   record.results = outcome_json(outcome);
   for (const std::string& remark : spectrum_remarks(outcome)) note(choice.common, remark);
-  std::string words = spectrum_words(outcome);
+  std::string output = spectrum_text(outcome);
   if (choice.out) {
     write_spectrum(*choice.out, outcome, file_settings(choice.common, record.settings, data.train.class_names));
     record.results["file"] = *choice.out;
-    words += fmt::format("written to {}\n", *choice.out);
+    output += fmt::format("written to {}\n", *choice.out);
   }
   if (choice.common.report) {
     write_spectrum_page(*choice.common.report, fmt::format("Spectrum and labels of {}", data.train.name), outcome,
                         record.page_settings());
     record.results["report"] = *choice.common.report;
-    words += fmt::format("report in {}\n", *choice.common.report);
+    output += fmt::format("report in {}\n", *choice.common.report);
   }
-  deliver(choice.common, record, words);
+  print_result(choice.common, record, output);
 }
 
 }  // namespace
 
 void add_spectrum(Program& program) {
   auto* verb = program.cli.add_subcommand(
-      "spectrum", "Eigenvalues of a kernel, and how fast true, random and worst labels are learnt");
+      "spectrum", "Eigenvalues of a kernel, and predicted learning speed of true, random and worst-case labels");
   const auto choice = std::make_shared<SpectrumChoice>();
   add_spectrum_options(*verb, *choice);
   set_example(*verb,

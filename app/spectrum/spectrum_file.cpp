@@ -36,7 +36,7 @@ Table directions_table(const SpectrumOutcome& outcome) {
 
 void check_spectrum_path(const std::filesystem::path& path) {
   if (path.extension() != ".csv" && path.extension() != ".npz" && !is_hdf5(path)) {
-    fail(Code::usage, "--out {}: the ending must be .csv, .npz or .h5", path.string());
+    fail(Code::usage, "--out {}: the extension must be .csv, .npz or .h5", path.string());
   }
   check_writable(path, 0);
 }
@@ -52,9 +52,9 @@ void write_spectrum(const std::filesystem::path& path, const SpectrumOutcome& ou
   const Matrix<double> vectors = outcome.spectrum->eigenvectors();
   std::vector<NamedArray> arrays{{"eigenvalues", MatrixView<const double>{values.data(), 1, n, n}, {n}},
                                  {"eigenvectors", vectors.view(), {}}};
-  std::deque<std::vector<std::int64_t>> steps;  // what views look at
+  std::deque<std::vector<std::int64_t>> steps;  // storage of the views
   for (std::size_t k = 0; k < outcome.labels.size(); ++k) {
-    // A colon is no character for a name inside a file.
+    // Array names must not contain colons.
     std::string name = outcome.labels[k].name;
     std::replace(name.begin(), name.end(), ':', '_');
     arrays.push_back({"projections_" + name, outcome.labels[k].labels.projections().view(), {}});

@@ -11,13 +11,13 @@ namespace widelimit::app {
 
 namespace {
 
-/// Numbers of first directions whose energy the table sums.
+/// Numbers of leading directions whose energy is summed in the table.
 constexpr std::array<Index, 3> first_directions{1, 10, 100};
 
-/// Share of the loss from which a network is said to leave its prediction.
+/// Fraction of the initial loss from which a difference from the prediction is remarked.
 constexpr double notable_difference = 0.05;
 
-std::string moment_text(double time) { return std::isinf(time) ? "inf" : fmt::format("{:.6g}", time); }
+std::string spectrum_time_text(double time) { return std::isinf(time) ? "inf" : fmt::format("{:.6g}", time); }
 
 Cell cell_of(const std::optional<double>& value) { return value ? Cell(*value) : Cell(); }
 
@@ -54,7 +54,7 @@ nlohmann::ordered_json network_json(const ModeDynamics& network) {
   return json;
 }
 
-/// `rows` places of `count`, the first and the last among them.
+/// Returns up to `rows` evenly spaced indices below `count`, including the first and the last.
 std::vector<std::size_t> spread(std::size_t rows, std::size_t count) {
   std::vector<std::size_t> places;
   const std::size_t shown = std::min(rows, count);
@@ -77,7 +77,7 @@ Table labels_table(const SpectrumOutcome& outcome) {
     if (first <= outcome.spectrum->samples()) firsts.push_back(first);
   }
   for (const Index first : firsts) table.columns.push_back(fmt::format("in first {}", first));
-  for (const char* name : {"y'K^-1y", "sqrt(2y'K^-1y/n)", "never learnt"}) table.columns.emplace_back(name);
+  for (const char* name : {"y'K^-1y", "sqrt(2y'K^-1y/n)", "never learned"}) table.columns.emplace_back(name);
   table.columns.push_back(fmt::format("time to {:g}", outcome.epsilon));
   table.columns.push_back(fmt::format("steps to {:g}", outcome.epsilon));
   for (const NamedLabels& one : outcome.labels) {
@@ -99,13 +99,13 @@ Table losses_table(const SpectrumOutcome& outcome, std::size_t rows) {
   Table table{.columns = {"time"}};
   for (const NamedLabels& one : outcome.labels) table.columns.push_back(one.name);
   for (const std::size_t k : spread(rows, outcome.times.size())) {
-    std::vector<Cell> row{moment_text(outcome.times[k])};
+    std::vector<Cell> row{spectrum_time_text(outcome.times[k])};
     for (const NamedLabels& one : outcome.labels) {
       row.emplace_back(one.labels.loss(outcome.times[k]) / one.labels.total());
     }
     table.rows.push_back(std::move(row));
   }
-  table.caption = "predicted loss, relative to the start";
+  table.caption = "predicted loss, relative to the initial loss";
   return table;
 }
 
@@ -124,8 +124,8 @@ Table networks_table(const SpectrumOutcome& outcome, std::size_t rows) {
     }
     table.rows.push_back(std::move(row));
   }
-  table.caption =
-      fmt::format("loss of networks of width {} in training, relative to the start", outcome.networks.front().width);
+  table.caption = fmt::format("training loss of networks of width {}, relative to the initial loss",
+                              outcome.networks.front().width);
   return table;
 }
 
@@ -136,8 +136,8 @@ std::vector<std::string> spectrum_facts(const SpectrumOutcome& outcome) {
   if (const auto condition = spectrum.condition()) lines.back() += fmt::format(", condition {:.3g}", *condition);
   if (const auto stable = spectrum.stable_rate()) {
     lines.push_back(
-        fmt::format("gradient descent on half the squared error is stable up to the rate {:.4g}; steps are "
-                    "of the rate {:.4g}",
+        fmt::format("gradient descent on half the squared error is stable up to the learning rate {:.4g}; steps are "
+                    "counted for {:.4g}",
                     *stable, outcome.rate));
   }
   std::string dimensions;
@@ -154,20 +154,21 @@ std::vector<std::string> spectrum_remarks(const SpectrumOutcome& outcome) {
   std::vector<std::string> remarks;
   if (spectrum.rank() < spectrum.samples()) {
     remarks.push_back(
-        fmt::format("{} of {} eigenvalues are below {:.2g}, where rounding cannot be told from 0; what labels have in "
-                    "these directions counts as never learnt",
+        fmt::format("{} of {} eigenvalues are below {:.2g}, the level of rounding errors; the share of the labels in "
+                    "these directions counts as never learned",
                     spectrum.samples() - spectrum.rank(), spectrum.samples(), spectrum.noise()));
   }
   for (const NamedLabels& one : outcome.labels) {
     if (one.labels.reaches(outcome.epsilon)) continue;
-    remarks.push_back(fmt::format("{} labels: the loss never falls to {:g} of its start, but to {:.3g}", one.name,
-                                  outcome.epsilon, one.labels.floor()));
+    remarks.push_back(fmt::format("{} labels: the loss never falls to {:g} of its initial value, only to {:.3g}",
+                                  one.name, outcome.epsilon, one.labels.floor()));
   }
   for (const NamedModes& one : outcome.named_networks()) {
     if (one.modes->largest_difference <= notable_difference) continue;
     remarks.push_back(fmt::format(
-        "{} labels: the loss of the network of width {} differs from the prediction by up to {:.2g} of its start; its "
-        "kernel is not that of the limit, or moves: a wider network, or a larger w_std, comes nearer",
+        "{} labels: the loss of the network of width {} differs from the prediction by up to {:.2g} of its initial "
+        "value, because its kernel differs from the limit or changes in training; use a wider network or a larger "
+        "w_std",
         one.name, one.modes->width, one.modes->largest_difference));
   }
   return remarks;
@@ -187,7 +188,7 @@ nlohmann::ordered_json outcome_json(const SpectrumOutcome& outcome) {
     dimensions.push_back({{"ridge", ridge}, {"dimension", spectrum.effective_dimension(ridge)}});
   }
   auto& times = json["times"] = nlohmann::ordered_json::array();
-  // JSON has no infinity.
+  // JSON cannot represent infinity.
   for (const double time : outcome.times) {
     times.push_back(std::isinf(time) ? nlohmann::ordered_json("inf") : nlohmann::ordered_json(time));
   }
@@ -216,7 +217,7 @@ nlohmann::ordered_json outcome_json(const SpectrumOutcome& outcome) {
 void write_spectrum_page(const std::filesystem::path& path, const std::string& title, const SpectrumOutcome& outcome,
                          const nlohmann::ordered_json& settings) {
   const KernelSpectrum& spectrum = *outcome.spectrum;
-  Page page(title, "How fast a network of infinite width learns labels, by the eigenvalues of its kernel.");
+  Page page(title, "Learning speed of a network of infinite width, predicted from the eigenvalues of its kernel.");
   std::vector<std::pair<std::string, std::string>> numbers{
       {"largest eigenvalue", fmt::format("{:.4g}", spectrum.eigenvalues().front())},
       {"smallest", fmt::format("{:.4g}", spectrum.eigenvalues().back())}};
@@ -230,7 +231,7 @@ void write_spectrum_page(const std::filesystem::path& path, const std::string& t
   if (!outcome.networks.empty()) {
     const std::vector<NamedModes> networks = outcome.named_networks();
     std::vector<Illustration> by_direction;
-    // Few lines, or none can be told apart.
+    // Few lines keep the figure readable.
     for (const NamedModes& network : networks) {
       by_direction.push_back(mode_figure(network, strongest_modes(*network.modes, 4)));
     }

@@ -14,7 +14,7 @@ namespace widelimit::app {
 
 namespace {
 
-/// `equivalence` as typed.
+/// Values of the options of `equivalence`.
 struct EquivalenceChoice {
   TrainChoice train;
   std::vector<Index> widths;
@@ -37,29 +37,30 @@ struct EquivalenceChoice {
 void add_equivalence_options(CLI::App& verb, EquivalenceChoice& choice) {
   constexpr const char* group = "Networks and machine";
   TrainChoice& train = choice.train;
-  verb.add_option("--network", train.network, "The network: text, preset, JSON, or a file of one")
+  verb.add_option("--network", train.network, "Network: text, preset, JSON, or a file with one of these")
       ->type_name("NET")
       ->required()
       ->group(group);
-  verb.add_option("--widths", choice.widths, "Channels of every hidden layer, one network after the other")
+  verb.add_option("--widths", choice.widths, "Widths of the hidden layers of the networks to compare")
       ->type_name("M1,M2,…")
       ->delimiter(',')
       ->required()
       ->group(group);
-  verb.add_option("--seeds", choice.seeds, "Networks of each width: seeds --seed, --seed + 1, …")
+  verb.add_option("--seeds", choice.seeds, "Networks per width, with seeds --seed, --seed + 1, …")
       ->type_name("N")
       ->capture_default_str()
       ->group(group);
   verb.add_option("--machine-kernel", choice.kernel,
-                  "limit (of infinite width) or start (the network's own before training)")
+                  "limit (kernel of infinite width) or start (the network's own kernel before training)")
       ->type_name("K")
       ->capture_default_str()
       ->group(group);
   verb.add_flag("--parts", choice.parts,
-                "Split the difference into chance in the kernel before training and its movement in training")
+                "Split the difference into the random error of the initial kernel and its change in training")
       ->group(group);
-  verb.add_flag("--linearised", train.numbers.linearised, "Train networks linearised at their start")->group(group);
-  verb.add_option("--records", train.numbers.records, "At how many steps to compare, first and last included")
+  verb.add_flag("--linearised", train.numbers.linearised, "Train networks linearised at initialisation")->group(group);
+  verb.add_option("--records", train.numbers.records,
+                  "Number of steps at which to compare, including the first and the last")
       ->type_name("N")
       ->capture_default_str()
       ->group(group);
@@ -79,7 +80,7 @@ nlohmann::ordered_json equivalence_settings(const EquivalenceChoice& choice, con
   return settings;
 }
 
-void tell_slope(nlohmann::ordered_json& json, const std::string& key, const std::optional<LineFit>& slope) {
+void add_slope(nlohmann::ordered_json& json, const std::string& key, const std::optional<LineFit>& slope) {
   json[key] = nullptr;
   json[key + "_interval"] = nullptr;
   if (!slope) return;
@@ -87,7 +88,7 @@ void tell_slope(nlohmann::ordered_json& json, const std::string& key, const std:
   if (slope->interval) json[key + "_interval"] = {slope->interval->first, slope->interval->second};
 }
 
-void tell_local_slopes(nlohmann::ordered_json& json, const Equivalence& result) {
+void add_local_slopes(nlohmann::ordered_json& json, const Equivalence& result) {
   json["local_slopes"] = nlohmann::ordered_json::array();
   for (const WidthSlope& local : result.local_slopes) {
     nlohmann::ordered_json entry{{"from", local.from}, {"to", local.to}, {"slope", local.slope}, {"error", nullptr}};
@@ -118,15 +119,15 @@ nlohmann::ordered_json run_json(const EquivalenceRun& run, bool parts) {
 
 nlohmann::ordered_json equivalence_json(const Equivalence& result, const std::vector<Index>& widths) {
   nlohmann::ordered_json json{{"widths", widths}, {"difference", result.difference}};
-  tell_slope(json, "slope", result.slope);
-  tell_slope(json, "final_slope", result.final_slope);
-  tell_local_slopes(json, result);
+  add_slope(json, "slope", result.slope);
+  add_slope(json, "final_slope", result.final_slope);
+  add_local_slopes(json, result);
   const bool parts = !result.kernel_part.empty();
   if (parts) {
     json["kernel_part"] = result.kernel_part;
     json["movement_part"] = result.movement_part;
-    tell_slope(json, "kernel_slope", result.kernel_slope);
-    tell_slope(json, "movement_slope", result.movement_slope);
+    add_slope(json, "kernel_slope", result.kernel_slope);
+    add_slope(json, "movement_slope", result.movement_slope);
   }
   if (!result.slope) json["note"] = "slope: " + slope_text(result.slope);
   if (!result.settled()) json["note"] = slope_sentences(result)[1];
@@ -144,16 +145,15 @@ nlohmann::ordered_json equivalence_json(const Equivalence& result, const std::ve
 
 void write_equivalence_page(const std::string& file, const std::string& title, const Equivalence& result,
                             const nlohmann::ordered_json& settings) {
-  std::string words =
-      "Networks of finite width and the kernel machine that their training has for a limit, by the same steps and "
-      "batches.";
-  for (const std::string& sentence : slope_sentences(result)) words += " " + sentence;
-  Page page(title, words);
+  std::string output =
+      "Networks of finite width and the kernel machine that is their limit, trained by the same steps and batches.";
+  for (const std::string& sentence : slope_sentences(result)) output += " " + sentence;
+  Page page(title, output);
   page.section("By width").table(equivalence_table(result));
   page.paragraph(
-      "Difference is the largest |f − g| over all recorded steps, training and test points; numbers are means over the "
-      "seeds.");
-  page.section("Side by side").figures(equivalence_figures(result));
+      "Difference is the largest |f − g| over all recorded steps, training and test points; all numbers are means over "
+      "the seeds.");
+  page.section("Comparison").figures(equivalence_figures(result));
   page.settings(settings).write(file);
 }
 
@@ -164,8 +164,8 @@ void run_equivalence(const EquivalenceChoice& choice) {
   const DataRequest loading = choice.train.data.parsed();
   const auto engine = common.make_engine();
   common.check_report(true);
-  const TrainTest data = load_within(common, loading);
-  warn_of_layout(common, network, data.train.shape);
+  const TrainTest data = load_request(common, loading);
+  warn_layout(common, network, data.train.shape);
   ProgressBar bar(common);
   options.train.progress = &bar;
   const NetworkTargets targets = network_targets(data, options.train.loss);
@@ -183,23 +183,23 @@ void run_equivalence(const EquivalenceChoice& choice) {
   for (const EquivalenceRun& run : result.runs) seconds += run.seconds;
   record.timings.emplace_back("train", seconds);
   record.results = equivalence_json(result, options.widths);
-  std::string words = table_text(equivalence_table(result));
-  if (!options.train.rate) words += fmt::format("learning rate {:.4g}, stable for every width\n", result.rate);
-  for (const std::string& sentence : slope_sentences(result)) words += sentence + "\n";
+  std::string output = table_text(equivalence_table(result));
+  if (!options.train.rate) output += fmt::format("learning rate {:.4g}, stable for all widths\n", result.rate);
+  for (const std::string& sentence : slope_sentences(result)) output += sentence + "\n";
   if (common.report) {
     write_equivalence_page(*common.report, fmt::format("Networks and their machine on {}", data.train.name), result,
                            record.page_settings());
     record.results["report"] = *common.report;
-    words += fmt::format("report in {}\n", *common.report);
+    output += fmt::format("report in {}\n", *common.report);
   }
-  deliver(common, record, words);
+  print_result(common, record, output);
 }
 
 }  // namespace
 
 void add_equivalence(Program& program) {
   auto* verb = program.cli.add_subcommand(
-      "equivalence", "Networks by width beside the kernel machine that their training has for a limit");
+      "equivalence", "Compare networks of several widths with the kernel machine that is their limit");
   const auto choice = std::make_shared<EquivalenceChoice>();
   add_equivalence_options(*verb, *choice);
   set_example(*verb,

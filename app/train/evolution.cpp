@@ -19,7 +19,7 @@ namespace widelimit::app {
 
 namespace {
 
-/// `evolution` as typed.
+/// Values of the options of `evolution`.
 struct EvolutionChoice {
   TrainChoice train;
   Index probe = 100;
@@ -60,7 +60,7 @@ EvolutionOptions EvolutionChoice::options() const {
   if (barriers) result.barrier = BarrierOptions{.points = barrier_points};
   result.keep_kernels = out || train.common.report;
   result.validate();
-  if (probe < 2) fail(Code::usage, "--probe {}: a kernel needs two samples at least", probe);
+  if (probe < 2) fail(Code::usage, "--probe {}: choose at least 2 samples", probe);
   return result;
 }
 
@@ -84,7 +84,7 @@ nlohmann::ordered_json evolution_settings(const EvolutionChoice& choice, const E
   return settings;
 }
 
-/// steps, distances, and kernels: checkpoints × probe × probe, or × outputs in front of these.
+/// Writes steps, distances and kernels: checkpoints × probe × probe, or checkpoints × outputs × probe × probe.
 void write_evolution(const std::filesystem::path& path, const Evolution& found, const ProbeSet& probe,
                      const nlohmann::ordered_json& settings) {
   const Index count = std::ssize(found.checkpoints);
@@ -114,8 +114,8 @@ void write_evolution(const std::filesystem::path& path, const Evolution& found, 
 std::string sentence(const Evolution& found) {
   const Checkpoint& last = found.checkpoints.back();
   return fmt::format(
-      "{} checkpoints to step {}; the kernel moved by S = {:.3g} from the start{}.", found.checkpoints.size(),
-      last.step, last.distance,
+      "{} checkpoints up to step {}; distance of the kernel from initialisation S = {:.3g}{}.",
+      found.checkpoints.size(), last.step, last.distance,
       last.gates_changed ? fmt::format(", {:.1f} % of the gates changed", 100 * *last.gates_changed) : "");
 }
 
@@ -126,11 +126,11 @@ void run_evolution(const EvolutionChoice& choice) {
   const DataRequest request = choice.train.data.parsed();
   const auto engine = common.make_engine();
   common.check_report(true);
-  common.check_apart(choice.out, choice.train.data.specs());
+  common.check_distinct_files(choice.out, choice.train.data.specs());
   if (choice.out) check_kernel_path(*choice.out, 0);
-  const TrainTest data = load_within(common, request);
-  warn_of_layout(common, network, data.train.shape);
-  if (choice.test_probe && !data.test) fail(Code::usage, "--test-probe: there is no test set; give --test or --split");
+  const TrainTest data = load_request(common, request);
+  warn_layout(common, network, data.train.shape);
+  if (choice.test_probe && !data.test) fail(Code::usage, "--test-probe requires a test set; give --test or --split");
   const NetworkTargets targets = network_targets(data, options.train.loss);
   const ProbeSet probe(choice.test_probe ? *data.test : data.train, data.train.class_names, options.train.loss,
                        choice.probe);
@@ -148,26 +148,26 @@ void run_evolution(const EvolutionChoice& choice) {
   record.timings.emplace_back("train", found.trained.summary.seconds);
   record.timings.emplace_back("evolution", found.seconds);
   record.results = evolution_json(found);
-  std::string words;
+  std::string output;
   if (!found.checkpoints.empty()) {
-    words = table_text(evolution_table(found));
+    output = table_text(evolution_table(found));
     const Table branches = branch_table(found);
-    if (!branches.rows.empty()) words += "\n" + table_text(branches);
-    words += sentence(found) + "\n";
+    if (!branches.rows.empty()) output += "\n" + table_text(branches);
+    output += sentence(found) + "\n";
     if (choice.out) {
       write_evolution(*choice.out, found, probe, file_settings(common, record.settings, data.train.class_names));
       record.results["file"] = *choice.out;
-      words += fmt::format("written to {}\n", *choice.out);
+      output += fmt::format("written to {}\n", *choice.out);
     }
     if (common.report) {
       Page page(fmt::format("Evolution of the tangent kernel on {}", data.train.name), sentence(found));
       add_evolution(page, found, class_bands(probe.classes, data.train.class_names));
       page.settings(record.page_settings()).write(*common.report);
       record.results["report"] = *common.report;
-      words += fmt::format("report in {}\n", *common.report);
+      output += fmt::format("report in {}\n", *common.report);
     }
   }
-  deliver(common, record, words);
+  print_result(common, record, output);
   const TrainSummary& summary = found.trained.summary;
   if (!summary.finished()) fail(Code::numerical, "{}: {}", text(summary.ending), summary.message);
 }
@@ -175,58 +175,61 @@ void run_evolution(const EvolutionChoice& choice) {
 void add_evolution_options(CLI::App& verb, EvolutionChoice& choice) {
   constexpr const char* group = "Evolution";
   constexpr const char* branches = "Branches";
-  verb.add_option("--probe", choice.probe, "Samples on which the kernel is watched, as many of each class")
+  verb.add_option("--probe", choice.probe, "Number of samples of the kernel, equally many of each class")
       ->type_name("N")
       ->capture_default_str()
       ->group(group);
-  verb.add_flag("--test-probe", choice.test_probe, "Take them from the test set")->group(group);
-  auto* at = verb.add_option("--at", choice.at, "Checkpoints at these steps, and at the first and the last")
+  verb.add_flag("--test-probe", choice.test_probe, "Take the probe samples from the test set")->group(group);
+  auto* at = verb.add_option("--at", choice.at, "Checkpoints at these steps, and at the first and the last step")
                  ->type_name("T1,T2,…")
                  ->delimiter(',')
                  ->group(group);
-  verb.add_option("--at-epochs", choice.at_epochs, "The same in epochs")
+  verb.add_option("--at-epochs", choice.at_epochs, "Same as --at, in epochs")
       ->type_name("E1,E2,…")
       ->delimiter(',')
       ->excludes(at)
       ->group(group);
-  verb.add_option("--checkpoints", choice.checkpoints, "Unless given: so many, denser at the beginning")
+  verb.add_option("--checkpoints", choice.checkpoints,
+                  "Number of checkpoints without --at and --at-epochs, denser at the beginning")
       ->type_name("N")
       ->capture_default_str()
       ->group(group);
   verb.add_option("--outputs", choice.outputs,
-                  "Kernel of several outputs: trace (their mean) or class (one for each output)")
+                  "Kernel of several outputs: trace (their mean) or class (one per output)")
       ->type_name("HOW")
       ->capture_default_str()
       ->group(group);
   verb.add_option("--projections", choice.projections,
-                  "Sketch gradients by so many random directions; 0 computes kernels exactly")
+                  "Number of random directions for a gradient sketch; 0 computes kernels exactly")
       ->type_name("S")
       ->capture_default_str()
       ->group(group);
   verb.add_option("--out", choice.out, "File of steps, distances and kernels")->type_name("E.npz|E.h5")->group(group);
-  verb.add_flag("--tangent", choice.tangent, "Train the network linearised at checkpoints, in closed form")
+  verb.add_flag("--tangent", choice.tangent, "Train the network linearised at the checkpoints, in closed form")
       ->group(branches);
-  verb.add_option("--tangent-samples", choice.tangent_samples, "Training samples of the closed form; 0 is all")
+  verb.add_option("--tangent-samples", choice.tangent_samples, "Number of training samples for --tangent; 0: all")
       ->type_name("N")
       ->capture_default_str()
       ->group(branches);
-  verb.add_option("--tangent-time", choice.tangent_time, "Time of its gradient flow; the end of training unless given")
+  verb.add_option("--tangent-time", choice.tangent_time,
+                  "Time of the gradient flow of --tangent; default: the end of training")
       ->type_name("T")
       ->group(branches);
   verb.add_option("--tangent-kernel", choice.tangent_kernel,
-                  "full (of all pairs of outputs) or trace (their mean, for many outputs)")
+                  "full (all pairs of outputs) or trace (mean over outputs, if there are many)")
       ->type_name("HOW")
       ->capture_default_str()
       ->group(branches);
-  verb.add_flag("--linearised", choice.linearised, "Besides, train the linearised network by the steps that are left")
+  verb.add_flag("--linearised", choice.linearised, "Also train the linearised network by the remaining steps")
       ->group(branches);
-  verb.add_flag("--barriers", choice.barriers, "Error barriers between two children of checkpoints with other batches")
+  verb.add_flag("--barriers", choice.barriers,
+                "Error barriers between two children of each checkpoint, trained with different batches")
       ->group(branches);
-  verb.add_option("--barrier-points", choice.barrier_points, "Networks on the way between two children")
+  verb.add_option("--barrier-points", choice.barrier_points, "Number of networks on the line between two children")
       ->type_name("N")
       ->capture_default_str()
       ->group(branches);
-  verb.add_option("--branch-at", choice.branch_at, "Checkpoints of branches, in steps; all but the last unless given")
+  verb.add_option("--branch-at", choice.branch_at, "Checkpoints of branches, in steps; default: all but the last")
       ->type_name("T1,T2,…")
       ->delimiter(',')
       ->group(branches);
@@ -236,7 +239,7 @@ void add_evolution_options(CLI::App& verb, EvolutionChoice& choice) {
 
 void add_evolution(Program& program) {
   auto* verb = program.cli.add_subcommand(
-      "evolution", "The empirical NTK along the training of a network: distance, velocity, classes, branches");
+      "evolution", "Follow the empirical NTK along the training of a network: distance, velocity, classes, branches");
   const auto choice = std::make_shared<EvolutionChoice>();
   add_descent_options(*verb, choice->train);
   verb->remove_option(verb->get_option("--record-steps"));

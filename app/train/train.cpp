@@ -29,33 +29,33 @@ namespace widelimit::app {
 
 namespace {
 
-/// One curve over the steps, or over time for a flow; nothing where there are no values.
+/// Adds a curve over steps or, for a flow, over time, unless `y` is empty.
 void add_curve(std::vector<Series>& curves, const char* name, const std::vector<double>& x,
                const std::vector<double>& y) {
   if (!y.empty()) curves.push_back({.name = name, .x = x, .y = y});
 }
 
-/// Theorem 4.1 as pictures: both sides point by point, and the kernel that the path left.
+/// Adds figures on Theorem 4.1: both sides of the equation for each sample, and the path kernel.
 void add_machine(Page& page, const NetAsMachine& net) {
   const PathMachine& machine = net.machine;
   const auto least_most = std::minmax_element(net.outputs.begin(), net.outputs.end());
   const std::vector<double> ends{*least_most.first, *least_most.second};
   page.section("As a kernel machine")
       .paragraph(
-          fmt::format("f(x) = Σ aᵢK(x,xᵢ) + b(x) up to {:.3g}, where training moved f by {:.3g}; the difference "
-                      "falls in proportion to the learning rate. {} of {} slopes of the loss changed their sign.",
+          fmt::format("f(x) = Σ aᵢK(x,xᵢ) + b(x) up to {:.3g}, while training changed f by {:.3g}; the difference "
+                      "is proportional to the learning rate. {} of {} loss derivatives changed sign.",
                       net.difference->largest(), net.difference->moved, machine.sign_changes, machine.a.size()))
       .figures({{.figure = curves({{.name = "equal", .x = ends, .y = ends, .stroke = Stroke::line},
                                    {.name = "points", .x = net.outputs, .y = machine.values, .stroke = Stroke::rings}},
                                   {.title = "Network and machine", .x_label = "f(x)", .y_label = "Σ aᵢK(x,xᵢ) + b(x)"}),
-                 .caption = "Every output on training and test samples."},
-                {.figure = heat_map(machine.k.view(), {.title = "Kernel of the path",
+                 .caption = "All outputs on training and test samples."},
+                {.figure = heat_map(machine.k.view(), {.title = "Path kernel",
                                                        .row_label = "training, then test samples",
                                                        .column_label = "training samples"}),
-                 .caption = "Empirical kernels along the training, weighted by the slopes of the loss."}});
+                 .caption = "Empirical kernels along training, weighted by the loss derivatives."}});
 }
 
-/// Scores of the trained network on the training and the test samples; outputs that are not finite have none.
+/// Returns the scores of the network on training and test samples, without parts whose outputs are not finite.
 std::vector<NamedScore> network_scores(const TrainedNetwork& trained, LossKind loss, const TrainTest& data,
                                        const Engine& engine) {
   std::vector<NamedScore> scores;
@@ -75,7 +75,7 @@ std::vector<NamedScore> network_scores(const TrainedNetwork& trained, LossKind l
   return scores;
 }
 
-/// Curves of loss, accuracy and distance, how the training ended, and the kernel machine where there is one.
+/// Writes the page: ending, curves of loss, accuracy and distance, and the kernel machine if requested.
 void write_train_page(const std::filesystem::path& path, const std::string& title, const NetAsMachine& net,
                       const std::vector<NamedScore>& scores, const std::vector<std::string>& classes,
                       const nlohmann::ordered_json& settings) {
@@ -90,7 +90,7 @@ void write_train_page(const std::filesystem::path& path, const std::string& titl
       {"weights", fmt::format("{}", summary.weights)},
       {"steps", fmt::format("{}", summary.steps)},
       {"loss", fmt::format("{:.4g}", record.loss.back())},
-      {"distance to start", fmt::format("{:.4g}", record.distance.back())}};
+      {"distance to initialisation", fmt::format("{:.4g}", record.distance.back())}};
   if (!record.accuracy.empty()) numbers.emplace_back("accuracy", fmt::format("{:.4f}", record.accuracy.back()));
   if (!record.test_accuracy.empty()) {
     numbers.emplace_back("test accuracy", fmt::format("{:.4f}", record.test_accuracy.back()));
@@ -109,14 +109,14 @@ void write_train_page(const std::filesystem::path& path, const std::string& titl
                                  .x_label = x_label,
                                  .y_label = "sum of losses",
                                  .y_scale = positive ? AxisScale::log : AxisScale::linear}),
-       .caption = "The objective is what training lowers: losses and regulariser."}};
+       .caption = "The objective is the sum of losses and regulariser."}};
   std::vector<Series> shares;
   add_curve(shares, "training samples", x, record.accuracy);
   add_curve(shares, "test samples", x, record.test_accuracy);
   if (!shares.empty()) {
     figures.push_back({.figure = curves(shares, {.title = "Accuracy", .x_label = x_label, .y_label = "accuracy"})});
   }
-  page.section("Along the training").figures(figures);
+  page.section("Training").figures(figures);
   page.figure({.figure = curves({{.name = "all weights", .x = x, .y = record.distance}},
                                 {.title = "Distance to initialisation", .x_label = x_label, .y_label = "‖w − w₀‖"})});
   if (net.difference) add_machine(page, net);
@@ -124,17 +124,17 @@ void write_train_page(const std::filesystem::path& path, const std::string& titl
   page.settings(settings).write(path);
 }
 
-/// What is left of a training that was interrupted.
-std::string kept_words(const TrainChoice& choice, Index checkpointed) {
+/// Returns what is kept of an interrupted training.
+std::string kept_text(const TrainChoice& choice, Index checkpointed) {
   if (checkpointed > 0) {
-    return fmt::format("; {} holds it after {} steps, and --from {} goes on there", *choice.checkpoint, checkpointed,
-                       *choice.checkpoint);
+    return fmt::format("; {} holds the state after {} steps; --from {} continues from there", *choice.checkpoint,
+                       checkpointed, *choice.checkpoint);
   }
   return "; the weights are not kept" + (choice.out ? fmt::format(", and {} is not written", *choice.out) : "");
 }
 
-/// The machine is left out unless asked for. Weights half-way are kept in checkpoints alone, which an interrupt is
-/// told.
+/// Trains the network, with the kernel machine if requested. An interrupted training keeps only its checkpoints; the
+/// message names them.
 NetAsMachine train_on(const TrainTest& data, const Network& network, TrainOptions options, const TrainChoice& choice,
                       const NetworkNotes& notes, const Engine& engine) {
   Index checkpointed = 0;
@@ -154,7 +154,7 @@ NetAsMachine train_on(const TrainTest& data, const Network& network, TrainOption
     return net;
   } catch (const Error& error) {
     if (error.code() != Code::interrupted) throw;
-    fail(Code::interrupted, "{}{}", error.what(), kept_words(choice, checkpointed));
+    fail(Code::interrupted, "{}{}", error.what(), kept_text(choice, checkpointed));
   }
 }
 
@@ -186,14 +186,14 @@ nlohmann::ordered_json training_json(const TrainedNetwork& trained) {
   return json;
 }
 
-/// EQ's bound of the network, or why there is none.
+/// EQ's bound of the network, or the reason why there is none.
 struct NetBound {
   std::optional<RademacherBound> bound;
   std::string reason;
 };
 
 NetBound bound_of(const NetAsMachine& net, const Dataset& data) {
-  if (data.labels.empty()) return {.bound = {}, .reason = "it is of classes"};
+  if (data.labels.empty()) return {.bound = {}, .reason = "it requires class labels"};
   try {
     return {.bound = path_bound(net, data.labels, std::ssize(data.class_names)), .reason = {}};
   } catch (const Error& error) {
@@ -201,10 +201,10 @@ NetBound bound_of(const NetAsMachine& net, const Dataset& data) {
   }
 }
 
-void tell_bound(const NetBound& found, nlohmann::ordered_json& json, std::string& words) {
+void add_path_bound(const NetBound& found, nlohmann::ordered_json& json, std::string& output) {
   if (!found.bound) {
     json["bound"] = {{"reason", found.reason}};
-    words += fmt::format("no bound: {}\n", found.reason);
+    output += fmt::format("no bound: {}\n", found.reason);
     return;
   }
   const BoundTerms& terms = found.bound->textbook;
@@ -217,8 +217,8 @@ void tell_bound(const NetBound& found, nlohmann::ordered_json& json, std::string
                    {"delta", found.bound->setting.delta},
                    {"vacuous", found.bound->vacuous(terms)},
                    {"note", found.bound->note}};
-  words += fmt::format("EQ's bound on its error rate, no guarantee: {:.4f}{}\n", terms.value(),
-                       found.bound->vacuous(terms) ? " (vacuous)" : "");
+  output += fmt::format("EQ's bound on the error rate (no guarantee): {:.4f}{}\n", terms.value(),
+                        found.bound->vacuous(terms) ? " (vacuous)" : "");
 }
 
 nlohmann::ordered_json machine_json(const NetAsMachine& net) {
@@ -231,36 +231,36 @@ nlohmann::ordered_json machine_json(const NetAsMachine& net) {
   return json;
 }
 
-std::string machine_words(const NetAsMachine& net) {
-  std::string words = fmt::format("as a kernel machine: max |f - (sum a K + b)| = {:.3g}, where f moved by {:.3g}\n",
-                                  net.difference->largest(), net.difference->moved);
+std::string machine_text(const NetAsMachine& net) {
+  std::string output = fmt::format("as a kernel machine: max |f - (sum a K + b)| = {:.3g}, while f changed by {:.3g}\n",
+                                   net.difference->largest(), net.difference->moved);
   if (net.machine.sign_changes > 0) {
-    words += fmt::format("{} of {} slopes of the loss changed their sign; with |l'| to the letter {:.3g}\n",
-                         net.machine.sign_changes, net.machine.a.size(), net.difference->absolute);
+    output += fmt::format("{} of {} loss derivatives changed sign; difference with |l'| as in the theorem {:.3g}\n",
+                          net.machine.sign_changes, net.machine.a.size(), net.difference->absolute);
   }
-  return words;
+  return output;
 }
 
-/// Some ten rows of the record.
+/// Returns up to eleven evenly spaced rows of the record.
 Table training_table(const TrainingRecord& record) {
   constexpr Index most_rows = 11;
   Table table{.columns = {"step", "loss", "distance"}};
-  const bool told = !record.accuracy.empty();
-  const bool tested = !record.test_accuracy.empty();
-  if (told) table.columns.emplace_back("accuracy");
-  if (tested) table.columns.emplace_back("test accuracy");
+  const bool with_accuracy = !record.accuracy.empty();
+  const bool with_test = !record.test_accuracy.empty();
+  if (with_accuracy) table.columns.emplace_back("accuracy");
+  if (with_test) table.columns.emplace_back("test accuracy");
   const Index rows = std::min(most_rows, record.count());
   for (Index r = 0; r < rows; ++r) {
     const auto at = static_cast<std::size_t>(rows == 1 ? 0 : r * (record.count() - 1) / (rows - 1));
     std::vector<Cell> row{static_cast<std::int64_t>(record.steps[at]), record.loss[at], record.distance[at]};
-    if (told) row.emplace_back(record.accuracy[at]);
-    if (tested) row.emplace_back(record.test_accuracy[at]);
+    if (with_accuracy) row.emplace_back(record.accuracy[at]);
+    if (with_test) row.emplace_back(record.test_accuracy[at]);
     table.rows.push_back(std::move(row));
   }
   return table;
 }
 
-/// Of a training that diverged or died nothing is worth keeping but how it came to that.
+/// Returns whether the network can be written: it is not after divergence or dead units.
 bool is_usable(const TrainSummary& summary) {
   return summary.ending != TrainEnding::diverged && summary.ending != TrainEnding::dead;
 }
@@ -271,13 +271,13 @@ void check_training(const TrainSummary& summary, const std::optional<std::string
        out && !is_usable(summary) ? fmt::format("; {} is not written", *out) : "");
 }
 
-std::string rate_words(const TrainSummary& summary, const TrainOptions& options) {
+std::string learning_rate_text(const TrainSummary& summary, const TrainOptions& options) {
   if (options.rate) return "";
-  return fmt::format("learning rate {:.4g}, by the {} at the start\n", summary.rate,
-                     options.optimiser.adaptive() ? "size of layers" : "tangent kernel");
+  return fmt::format("learning rate {:.4g}, from the {}\n", summary.rate,
+                     options.optimiser.adaptive() ? "size of the layers" : "tangent kernel at initialisation");
 }
 
-/// What is needed to read new samples as those of the training.
+/// Returns what is needed to read new samples like the training samples.
 NetworkNotes network_notes(const TrainChoice& choice, const TrainTest& data, const nlohmann::ordered_json& settings) {
   NetworkNotes notes;
   notes.scaling = data.scaling;
@@ -296,14 +296,14 @@ void run_training(const TrainChoice& choice) {
   const auto engine = choice.common.make_engine();
   choice.common.check_report(true);
   for (const std::optional<std::string>& file : {choice.out, choice.checkpoint}) {
-    choice.common.check_apart(file, choice.data.specs());
+    choice.common.check_distinct_files(file, choice.data.specs());
     if (file) check_model_path(*file);
   }
   if (choice.out && choice.checkpoint && *choice.out == *choice.checkpoint) {
-    fail(Code::usage, "--out and --checkpoint are both '{}'; give each a file of its own", *choice.out);
+    fail(Code::usage, "--out and --checkpoint are both '{}'; choose different files", *choice.out);
   }
-  const TrainTest data = load_within(choice.common, loading);
-  warn_of_layout(choice.common, network, data.train.shape);
+  const TrainTest data = load_request(choice.common, loading);
+  warn_layout(choice.common, network, data.train.shape);
   ProgressBar bar(choice.common);
   options.progress = &bar;
   Record record("train");
@@ -317,39 +317,39 @@ void run_training(const TrainChoice& choice) {
   record.ran_on(*engine, options.precision);
   record.timings.emplace_back("train", trained.summary.seconds);
   record.results = training_json(trained);
-  std::string words = table_text(training_table(trained.record));
-  words += fmt::format("{} weights, {} steps in {}\n", trained.summary.weights, trained.summary.steps,
-                       duration_text(trained.summary.seconds));
-  words += rate_words(trained.summary, options);
+  std::string output = table_text(training_table(trained.record));
+  output += fmt::format("{} weights, {} steps in {}\n", trained.summary.weights, trained.summary.steps,
+                        duration_text(trained.summary.seconds));
+  output += learning_rate_text(trained.summary, options);
   const std::vector<NamedScore> scores = network_scores(trained, options.loss.kind, data, *engine);
   for (const auto& [name, found] : scores) record.results[name] = score_json(found, data.train.class_names);
-  words += scores_text(scores, data.train.class_names);
+  output += scores_text(scores, data.train.class_names);
   if (net.difference) {
     record.results["kernel_machine"] = machine_json(net);
-    words += machine_words(net);
-    tell_bound(bound_of(net, data.train), record.results["kernel_machine"], words);
+    output += machine_text(net);
+    add_path_bound(bound_of(net, data.train), record.results["kernel_machine"], output);
   }
   if (choice.common.report && trained.record.count() > 0) {
     write_train_page(*choice.common.report,
                      fmt::format("A network of width {} on {}", fmt::join(choice.widths, ", "), data.train.name), net,
                      scores, data.train.class_names, record.page_settings());
     record.results["report"] = *choice.common.report;
-    words += fmt::format("report in {}\n", *choice.common.report);
+    output += fmt::format("report in {}\n", *choice.common.report);
   }
-  if (choice.checkpoint) words += fmt::format("checkpoint in {}\n", *choice.checkpoint);
+  if (choice.checkpoint) output += fmt::format("checkpoint in {}\n", *choice.checkpoint);
   if (choice.out && is_usable(trained.summary)) {
     save_network(*choice.out, trained, network_notes(choice, data, record.settings));
     record.results["file"] = *choice.out;
-    words += fmt::format("written to {}\n", *choice.out);
+    output += fmt::format("written to {}\n", *choice.out);
   }
-  deliver(choice.common, record, words);
+  print_result(choice.common, record, output);
   check_training(trained.summary, choice.out);
 }
 
 }  // namespace
 
 void add_train(Program& program) {
-  auto* verb = program.cli.add_subcommand("train", "A network of finite width, trained by gradient descent");
+  auto* verb = program.cli.add_subcommand("train", "Train a network of finite width by gradient descent");
   const auto choice = std::make_shared<TrainChoice>();
   add_train_options(*verb, *choice);
   set_example(*verb,

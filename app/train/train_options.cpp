@@ -14,7 +14,7 @@ constexpr const char* training_group = "Training";
 constexpr const char* optimiser_group = "Optimiser";
 
 std::string regulariser_help() {
-  std::string help = "What holds the weights back, beside the sum of losses:";
+  std::string help = "Penalty added to the sum of losses:";
   for (const Regulariser each :
        {Regulariser::none, Regulariser::output, Regulariser::weights, Regulariser::init, Regulariser::aux}) {
     help += fmt::format("\n{}: {}", to_string(each), words(each));
@@ -22,54 +22,53 @@ std::string regulariser_help() {
   return help;
 }
 
-/// How steps are made of gradients, and how long they are.
+/// Adds the options of the optimiser and the learning-rate schedule.
 void add_optimiser_options(CLI::App& verb, TrainChoice& choice) {
   Optimiser& optimiser = choice.numbers.optimiser;
   LearningSchedule& schedule = choice.numbers.schedule;
-  const auto word = [&](const char* name, std::string& value, const char* words, const char* type) {
-    verb.add_option(name, value, words)->type_name(type)->capture_default_str()->group(optimiser_group);
+  const auto name_option = [&](const char* name, std::string& value, const char* help, const char* type) {
+    verb.add_option(name, value, help)->type_name(type)->capture_default_str()->group(optimiser_group);
   };
-  const auto number = [&](const char* name, double& value, const char* words, const char* type) {
-    verb.add_option(name, value, words)->type_name(type)->capture_default_str()->group(optimiser_group);
+  const auto number = [&](const char* name, double& value, const char* help, const char* type) {
+    verb.add_option(name, value, help)->type_name(type)->capture_default_str()->group(optimiser_group);
   };
-  verb.add_option("--epochs", choice.numbers.epochs, "Passes over all samples, in place of --steps")
+  verb.add_option("--epochs", choice.numbers.epochs, "Number of passes over all samples, instead of --steps")
       ->type_name("N")
       ->excludes(verb.get_option("--steps"))
       ->group(optimiser_group);
-  word("--optimiser", choice.optimiser,
-       "sgd (plain, or with --momentum), nesterov, adam, or adamw (weight decay beside the gradient)", "HOW");
-  number("--momentum", optimiser.momentum, "sgd, nesterov: fraction of the previous step that is added to the next",
-         "MU");
-  number("--beta1", optimiser.beta1, "adam, adamw: what is kept of the mean of gradients", "B");
-  number("--beta2", optimiser.beta2, "adam, adamw: what is kept of the mean of squared gradients", "B");
-  number("--adam-epsilon", optimiser.epsilon, "adam, adamw: added to the root of that mean", "E");
-  number("--weight-decay", optimiser.weight_decay, "δ of δ/2·‖w‖² over all trained weights, beside the regulariser",
-         "D");
-  word("--schedule", choice.schedule, "Learning rate along the steps: constant, step or cosine", "HOW");
-  number("--warmup", schedule.warmup, "Share of all steps in which the rate rises", "SHARE");
-  verb.add_option("--milestones", schedule.milestones, "step: shares of all steps at which the rate drops")
+  name_option("--optimiser", choice.optimiser,
+              "sgd (plain or with --momentum), nesterov, adam, or adamw (decoupled weight decay)", "HOW");
+  number("--momentum", optimiser.momentum, "sgd, nesterov: momentum", "MU");
+  number("--beta1", optimiser.beta1, "adam, adamw: decay rate of the mean of gradients", "B");
+  number("--beta2", optimiser.beta2, "adam, adamw: decay rate of the mean of squared gradients", "B");
+  number("--adam-epsilon", optimiser.epsilon, "adam, adamw: added to the root of the mean of squared gradients", "E");
+  number("--weight-decay", optimiser.weight_decay,
+         "δ in δ/2·‖w‖² over all trained weights, in addition to the regulariser", "D");
+  name_option("--schedule", choice.schedule, "Learning-rate schedule: constant, step or cosine", "HOW");
+  number("--warmup", schedule.warmup, "Fraction of all steps in which the rate rises", "SHARE");
+  verb.add_option("--milestones", schedule.milestones, "step: fractions of all steps at which the rate drops")
       ->type_name("S1,S2,…")
       ->delimiter(',')
       ->capture_default_str()
       ->group(optimiser_group);
-  number("--rate-drop", schedule.drop, "step: what the rate is multiplied by there", "F");
-  number("--last-rate", schedule.last, "cosine: share of the rate that is left at the end", "SHARE");
+  number("--rate-drop", schedule.drop, "step: factor of the rate at each milestone", "F");
+  number("--last-rate", schedule.last, "cosine: final rate as a fraction of the initial rate", "SHARE");
 }
 
-/// Files of a training that stops and goes on.
+/// Adds the options of checkpoints.
 void add_checkpoint_options(CLI::App& verb, TrainChoice& choice) {
   verb.add_option("--checkpoint", choice.checkpoint,
-                  "File of the network with the state of its training, written again and again")
+                  "File of the network with the state of its training, written periodically")
       ->type_name("NET.h5")
       ->group(training_group);
   verb.add_option("--checkpoint-every", choice.numbers.checkpoint_every,
-                  "Steps between two checkpoints; a tenth of all unless given")
+                  "Steps between checkpoints; default: a tenth of all")
       ->type_name("N")
       ->group(training_group);
   verb.add_option(
           "--from", choice.from,
-          "Go on with the training of this checkpoint, with the same options and data; of a network that --out wrote, "
-          "begin a new training with its weights")
+          "Checkpoint to continue, with the same options and data; or a file of --out, whose weights start a new "
+          "training")
       ->type_name("NET.h5")
       ->group(training_group);
 }
@@ -93,11 +92,10 @@ TrainOptions TrainChoice::options() const {
   result.seed = common.seed;
   result.memory = common.memory_limit();
   if (numbers.checkpoint_every > 0 && !checkpoint) {
-    fail(Code::usage, "--checkpoint-every {} says when to write, not where; add --checkpoint FILE.h5",
-         numbers.checkpoint_every);
+    fail(Code::usage, "--checkpoint-every {} requires --checkpoint FILE.h5", numbers.checkpoint_every);
   }
   if (as_kernel_machine && from) {
-    fail(Code::usage, "--from: the kernel of a path is summed from its first step on; leave out --as-kernel-machine");
+    fail(Code::usage, "--from: the path kernel is summed from the first step; leave out --as-kernel-machine");
   }
   result.validate();
   if (as_kernel_machine) require_path_machine(result);
@@ -106,26 +104,26 @@ TrainOptions TrainChoice::options() const {
 
 void add_training_options(CLI::App& verb, TrainChoice& choice) {
   TrainOptions& numbers = choice.numbers;
-  const auto number = [&](const char* name, auto& value, const char* words, const char* type) {
-    verb.add_option(name, value, words)->type_name(type)->capture_default_str()->group(training_group);
+  const auto number = [&](const char* name, auto& value, const char* help, const char* type) {
+    verb.add_option(name, value, help)->type_name(type)->capture_default_str()->group(training_group);
   };
   verb.add_option("--loss", choice.loss, "squared, hinge, squared-hinge, insensitive, logistic or softmax")
       ->type_name("LOSS")
       ->capture_default_str()
       ->group(training_group);
-  number("--epsilon", numbers.loss.epsilon, "insensitive: errors up to here cost nothing", "E");
+  number("--epsilon", numbers.loss.epsilon, "insensitive: width ε of the insensitive zone of the loss", "E");
   verb.add_option("--regulariser", choice.regulariser, regulariser_help())
       ->type_name("R")
       ->capture_default_str()
       ->group(training_group);
   number("--lambda", numbers.lambda, "Weight λ of the regulariser", "L");
-  verb.add_option("--rate", numbers.rate, "Learning rate, of a flow the size of its first step; else a stable one")
+  verb.add_option("--rate", numbers.rate, "Learning rate (of a flow: the first step size); default: a stable one")
       ->type_name("ETA")
       ->group(training_group);
-  number("--steps", numbers.steps, "Number of steps; of a flow, the most", "N");
-  number("--batch", numbers.batch, "Samples of a step, each counted n/batch times; 0 is all", "N");
+  number("--steps", numbers.steps, "Number of steps; of a flow, the step limit", "N");
+  number("--batch", numbers.batch, "Batch size, 0: all samples; gradients are scaled by n/batch", "N");
   verb.add_option("--record-steps", numbers.record_at,
-                  "Look at these steps, and at the first and the last, in place of --records")
+                  "Record these steps, and the first and the last, instead of --records")
       ->type_name("T1,T2,…")
       ->delimiter(',')
       ->group(training_group);
@@ -133,32 +131,34 @@ void add_training_options(CLI::App& verb, TrainChoice& choice) {
 
 void add_descent_options(CLI::App& verb, TrainChoice& choice) {
   TrainOptions& numbers = choice.numbers;
-  verb.add_option("--network", choice.network, "The network: text, preset, JSON, or a file of one")
+  verb.add_option("--network", choice.network, "Network: text, preset, JSON, or a file with one of these")
       ->type_name("NET")
       ->required()
       ->group(training_group);
   verb.add_option("--width", choice.widths,
-                  "Channels of every hidden layer, or of each dense, conv and attention layer before the last")
+                  "Width of all hidden layers, or of each dense, conv and attention layer before the last")
       ->type_name("M1,M2,…")
       ->delimiter(',')
       ->capture_default_str()
       ->group(training_group);
   add_training_options(verb, choice);
   add_optimiser_options(verb, choice);
-  verb.add_flag("--centred", numbers.centred, "Train f - f0, the network minus what it was at the start")
+  verb.add_flag("--centred", numbers.centred, "Train f - f0, the network minus its initial output")
       ->group(training_group);
   verb.add_option("--parameterisation", choice.parameterisation,
-                  "ntk (scales stand outside the weights) or standard (inside)")
+                  "ntk (scale factors outside the weights) or standard (inside)")
       ->type_name("HOW")
       ->capture_default_str()
       ->group(training_group);
   verb.add_option("--initialisation", choice.initialisation,
-                  "normal, uniform (of the same variance), or pytorch (as its layers start; standard)")
+                  "normal, uniform (same variance), or pytorch (like its layers; needs standard)")
       ->type_name("HOW")
       ->capture_default_str()
       ->group(training_group);
-  verb.add_flag("--flip", numbers.augmentation.flip, "Mirror images at random in every step")->group(training_group);
-  verb.add_option("--crop", numbers.augmentation.crop, "Move images at random by up to N pixels in every step")
+  verb.add_flag("--flip", numbers.augmentation.flip, "Augmentation: mirror images at random in every step")
+      ->group(training_group);
+  verb.add_option("--crop", numbers.augmentation.crop,
+                  "Augmentation: shift images at random by up to N pixels in every step")
       ->type_name("N")
       ->capture_default_str()
       ->group(training_group);
@@ -166,18 +166,18 @@ void add_descent_options(CLI::App& verb, TrainChoice& choice) {
 
 void add_train_options(CLI::App& verb, TrainChoice& choice) {
   TrainOptions& numbers = choice.numbers;
-  const auto number = [&](const char* name, auto& value, const char* words, const char* type) {
-    verb.add_option(name, value, words)->type_name(type)->capture_default_str()->group(training_group);
+  const auto number = [&](const char* name, auto& value, const char* help, const char* type) {
+    verb.add_option(name, value, help)->type_name(type)->capture_default_str()->group(training_group);
   };
   add_descent_options(verb, choice);
-  number("--flow", numbers.flow_time, "Follow the gradient flow to this time by steps of their own size; 0 is off",
-         "T");
-  number("--tolerance", numbers.tolerance, "Error that a step of a flow may make in an output", "TOL");
-  verb.add_flag("--linearised", numbers.linearised, "Train the network linearised at its start")->group(training_group);
-  verb.add_flag("--as-kernel-machine", choice.as_kernel_machine,
-                "Write the trained network as a kernel machine and tell how far the two are apart (regulariser output)")
+  number("--flow", numbers.flow_time, "Follow the gradient flow up to this time with adaptive steps; 0: off", "T");
+  number("--tolerance", numbers.tolerance, "Error tolerance of a step of a flow, per output", "TOL");
+  verb.add_flag("--linearised", numbers.linearised, "Train the network linearised at initialisation")
       ->group(training_group);
-  number("--records", numbers.records, "How often to record loss and accuracy, first and last included", "N");
+  verb.add_flag("--as-kernel-machine", choice.as_kernel_machine,
+                "Compare the trained network with its path kernel machine (regulariser output or none)")
+      ->group(training_group);
+  number("--records", numbers.records, "Number of recorded steps, including the first and the last", "N");
   verb.add_option("--out", choice.out, "File of the trained network")->type_name("NET.h5")->group(training_group);
   add_checkpoint_options(verb, choice);
   add_train_option(verb, choice.data);

@@ -20,7 +20,7 @@ class Certify : public testing::Test {
     const Finished run = folder.widelimit(words);
     ASSERT_EQ(run.status, 0) << run.err;
   }
-  /// On digits that the machine has not seen, unless `more` says otherwise.
+  /// Certifies held-out digits unless `more` selects other samples.
   [[nodiscard]] Finished certify(const Words& more) const {
     Words words{"certify", "--model", "m.h5", "--test", "digits", "--shuffle", "5", "--limit", "12"};
     extend(words, more);
@@ -161,9 +161,9 @@ TEST_F(Certify, SaysWhatIsWrong) {
   refused({"--classes", "3,8", "--box", "0,1"}, 3, "box");
   refused({"--classes", "3,5"}, 3, "class '5' does not occur in the training set, whose classes are: 3, 8");
   refused({"--classes", "3,8", "--report", "none/r.html"}, 5, "none/r.html");
-  refused({"--classes", "3,8", "--out", "./m.h5"}, 2, "'./m.h5' is read and would be written over");
+  refused({"--classes", "3,8", "--out", "./m.h5"}, 2, "'./m.h5' is an input file and would be overwritten");
   refused({"--classes", "3,8", "--out", "r.html", "--report", "r.html"}, 2, "a file of its own");
-  refused({"--classes", "3,8", "--out", "r.npz"}, 2, "--out r.npz: the ending must be .csv, .tsv or .json");
+  refused({"--classes", "3,8", "--out", "r.npz"}, 2, "--out r.npz: the extension must be .csv, .tsv or .json");
   EXPECT_EQ(folder.names(), (Words{"m.h5"}));
 }
 

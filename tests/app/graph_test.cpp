@@ -10,7 +10,7 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-/// Cycles against paths of the same sizes, 30 in all.
+/// Writes 30 graphs: cycles and paths of the same sizes.
 std::string cycles_and_paths() {
   std::string text = "30\n";
   for (int k = 0; k < 30; ++k) {
@@ -46,13 +46,13 @@ TEST_F(GraphVerbs, NetworkIsShown) {
   const Finished shown = run({"network", "show", "gntk:3(mlp=1)", "--input", "nodes"});
   EXPECT_NE(shown.out.find("residual{ global_sum_pool dense(w_std=1.4142135623730951) | aggregate"), std::string::npos)
       << shown.out;
-  EXPECT_NE(shown.out.find("operations a pair of nodes"), std::string::npos) << shown.out;
+  EXPECT_NE(shown.out.find("operations per pair of nodes"), std::string::npos) << shown.out;
   const auto shapes = run({"network", "show", "gntk:2", "--input", "nodesx7", "--json"}).record()["results"]["shapes"];
   EXPECT_EQ(shapes[2]["nodes"], true);
   EXPECT_FALSE(shapes.back().contains("nodes"));
 }
 
-/// A single graph may have but one tag: it is read as the model's were, not by what it has itself.
+/// A single graph may have only one tag: its features are built like those of the model, not from its own tags.
 TEST_F(GraphVerbs, NewGraphsHaveTheTagsOfTheModel) {
   const std::string triangle = "3 0\n1 2 1 2\n1 2 0 2\n1 2 0 1\n";
   const std::string path = "3 1\n1 1 1\n2 2 0 2\n1 1 1\n";
@@ -64,7 +64,7 @@ TEST_F(GraphVerbs, NewGraphsHaveTheTagsOfTheModel) {
     return nlohmann::json::parse(std::ifstream(folder.path("p.json")));
   };
   EXPECT_EQ(scores("t.h5", "one.txt")[0], scores("t.h5", "both.txt")[0]);
-  // One tag in training: degrees, also where new graphs have several.
+  // With one tag in training the features are degrees, even if new graphs have several tags.
   folder.write("plain.txt", "2\n" + triangle + "3 1\n1 1 1\n1 2 0 2\n1 1 1\n");
   run({"fit", "--network", "gntk:3", "--train", "plain.txt", "--machine", "ridge", "--lambda", "0.1", "--out", "d.h5"});
   EXPECT_EQ(scores("d.h5", "both.txt"), scores("d.h5", "plain.txt"));

@@ -30,7 +30,7 @@ const std::vector<Words> all_verbs = {{},
                                       {"experiment", "list"},
                                       {"demo"}};
 
-/// One message, and no more, on standard error.
+/// Expects exactly one message on standard error.
 void expect_error(const Finished& run, int status, const std::vector<std::string>& said) {
   EXPECT_EQ(run.status, status) << run.err;
   EXPECT_TRUE(run.out.empty()) << run.out;
@@ -39,7 +39,7 @@ void expect_error(const Finished& run, int status, const std::vector<std::string
   for (const std::string& part : said) EXPECT_NE(run.err.find(part), std::string::npos) << run.err;
 }
 
-/// The last line of the help, after "Example:".
+/// Returns the last line of the help, after "Example:".
 std::string example_of(const std::string& help) {
   const auto at = help.rfind("Example:\n  ");
   if (at == std::string::npos) return "";
@@ -82,7 +82,7 @@ TEST(Usage, HelpListsTheBackEndsThatAreBuilt) {
   EXPECT_NE(folder.widelimit({"doctor"}).out.find("cuda"), std::string::npos);
 }
 
-// Whatever the machine: the plug-in that WIDELIMIT_PLUGINS names comes first, and a program alone has none.
+// On any machine: a plug-in named by WIDELIMIT_PLUGINS takes precedence, and a program without plug-ins has none.
 TEST(Usage, CudaSaysWhyItIsAbsent) {
   const Folder folder;
   const Words kernel{"kernel", "--network", "fc:1", "--train", "digits", "--out", "k.npz", "--backend", "cuda:0"};
@@ -141,8 +141,8 @@ TEST(Usage, WrongValuesAreUsage) {
   expect_error(kernel({"--precision", "f16"}), 2, {"f16"});
   expect_error(kernel({"--backend", "cuda:0"}), 2, {"CUDA"});
   expect_error(kernel({"--backend", "tpu"}), 2, {"tpu"});
-  expect_error(kernel({"--threads", "many"}), 2, {"--threads many: a number is wanted"});
-  expect_error(kernel({"--limit", "1.5"}), 2, {"--limit 1.5: a whole number"});
+  expect_error(kernel({"--threads", "many"}), 2, {"--threads many: expected a number"});
+  expect_error(kernel({"--limit", "1.5"}), 2, {"--limit 1.5: expected an integer"});
   expect_error(kernel({"--limit", "1", "--limit", "2"}), 2, {"--limit is given more than once"});
   expect_error(kernel({"--limit"}), 2, {"--limit has no value"});
   expect_error(folder.widelimit({"doctor", "--precision", "f16"}), 2, {"f16", "f32 or f64"});
@@ -172,13 +172,13 @@ TEST(Usage, EveryHelpEndsInAnExampleThatRuns) {
     EXPECT_EQ(help.status, 0) << help.err;
     const std::string example = example_of(help.out);
     ASSERT_TRUE(example.starts_with("widelimit ")) << help.out;
-    if (example.find(" demo") != std::string::npos) continue;  // run by a test of its own
+    if (example.find(" demo") != std::string::npos) continue;  // has its own test
     const Finished run = folder.run({"bash", "-c", WIDELIMIT_PROGRAM + example.substr(9)});
     EXPECT_EQ(run.status, 0) << example << "\n" << run.err;
   }
 }
 
-/// A record names the back end that did the work.
+/// A record names the back end that computed the result.
 TEST(Usage, ABackEndThatCannotDoTheWorkIsRefused) {
   const Folder folder;
   const Words small{"--train", "spirals", "--limit", "9", "--out", "k.npz"};

@@ -1,4 +1,4 @@
-#include "app/demo/demo_shows.hpp"
+#include "app/demo/demo_sections.hpp"
 
 #include "app/certify/certify_page.hpp"
 #include "app/shell/interrupt.hpp"
@@ -25,7 +25,7 @@ namespace {
 
 constexpr const char* demo_network = "fc:3(w_std=1.4142)";
 
-/// Digits in a random order, four fifths to learn from, and the kernels of both parts.
+/// Shuffled digits, four fifths of them for training, and the kernels of both parts.
 struct DemoTask {
   TrainTest data;
   AnyMatrix train;
@@ -40,7 +40,7 @@ DemoTask demo_task(const CommonOptions& options, const Engine& engine) {
   request.shuffle = options.seed;
   request.split = 0.8;
   request.scale = Scaling::standard;
-  DemoTask task{.data = load_within(options, request), .train = {}, .test = {}};
+  DemoTask task{.data = load_request(options, request), .train = {}, .test = {}};
   KernelRequest wanted{.kernel = Network::parse(demo_network)};
   wanted.kind = Kind::ntk;
   wanted.precision = parse_precision(options.precision);
@@ -53,8 +53,8 @@ DemoTask demo_task(const CommonOptions& options, const Engine& engine) {
   return task;
 }
 
-/// λ by what is left out, then the machine of that λ.
-void add_machine(MachineShow& show, const DemoTask& task, Machine machine, const CommonOptions& options,
+/// Selects λ by the held-out error and fits the machine with it.
+void add_machine(MachineReport& report, const DemoTask& task, Machine machine, const CommonOptions& options,
                  const Engine& engine) {
   ProgressBar bar(options);
   stop_if_interrupted();
@@ -66,7 +66,7 @@ void add_machine(MachineShow& show, const DemoTask& task, Machine machine, const
   const std::vector<Index>& labels = task.data.train.labels;
   const LambdaPath path{std::string(to_string(machine)), tune_classes(k, labels, task.classes(), tuning)};
   const auto best = best_point(path.points);
-  if (!best) fail(Code::numerical, "{} has no answer on the digits for any λ", path.name);
+  if (!best) fail(Code::numerical, "{} has no solution on the digits for any λ", path.name);
   const TunePoint& point = path.points[*best];
 
   MachineOptions chosen = tuning.machine;
@@ -76,39 +76,39 @@ void add_machine(MachineShow& show, const DemoTask& task, Machine machine, const
       class_scores(trained.scheme, trained.classes, decision(trained.fit, view_of(task.test), engine).view(),
                    task.data.test->labels);
   const std::string method = machine == Machine::ridge ? "leave-one-out" : fmt::format("{} folds", tuning.folds);
-  show.table.rows.push_back({path.name, fmt::format("{:.3g}", point.lambda), method, *point.error(), found.accuracy(),
-                             text(trained.fit.summary.ending)});
-  show.results.push_back({{"machine", path.name},
-                          {"lambda", point.lambda},
-                          {"method", method},
-                          {"held_out_error", *point.error()},
-                          {"test", score_json(found, task.data.train.class_names)},
-                          {"summary", summary_json(trained.fit.summary)}});
-  show.best_accuracy = std::max(show.best_accuracy, found.accuracy());
-  show.paths.push_back(error_by_lambda({path}, method, std::pair(std::size_t{0}, *best)));
-  show.confusion.push_back(
-      confusion_map(found.confusion, task.data.train.class_names, path.name + ": who is taken for whom"));
+  report.table.rows.push_back({path.name, fmt::format("{:.3g}", point.lambda), method, *point.error(), found.accuracy(),
+                               text(trained.fit.summary.ending)});
+  report.results.push_back({{"machine", path.name},
+                            {"lambda", point.lambda},
+                            {"method", method},
+                            {"held_out_error", *point.error()},
+                            {"test", score_json(found, task.data.train.class_names)},
+                            {"summary", summary_json(trained.fit.summary)}});
+  report.best_accuracy = std::max(report.best_accuracy, found.accuracy());
+  report.paths.push_back(error_by_lambda({path}, method, std::pair(std::size_t{0}, *best)));
+  report.confusion.push_back(
+      confusion_map(found.confusion, task.data.train.class_names, path.name + ": confusion matrix"));
 }
 
 }  // namespace
 
-MachineShow show_machines(const CommonOptions& options, const Engine& engine) {
+MachineReport demo_machines(const CommonOptions& options, const Engine& engine) {
   const DemoTask task = demo_task(options, engine);
-  MachineShow show{.network = demo_network, .train = task.data.train.count(), .test = task.data.test->count()};
-  show.table.columns = {"machine", "lambda", "chosen by", "held-out error", "test accuracy", "ending"};
-  show.results = nlohmann::ordered_json::array();
-  for (const Machine machine : {Machine::svm, Machine::ridge}) add_machine(show, task, machine, options, engine);
-  return show;
+  MachineReport report{.network = demo_network, .train = task.data.train.count(), .test = task.data.test->count()};
+  report.table.columns = {"machine", "lambda", "selected by", "held-out error", "test accuracy", "ending"};
+  report.results = nlohmann::ordered_json::array();
+  for (const Machine machine : {Machine::svm, Machine::ridge}) add_machine(report, task, machine, options, engine);
+  return report;
 }
 
-Equivalence show_equivalence(const CommonOptions& options, const Engine& engine) {
+Equivalence demo_equivalence(const CommonOptions& options, const Engine& engine) {
   ProgressBar bar(options);
   stop_if_interrupted();
   DataRequest request{.train = "digits"};
   request.classes = {"0", "1"};
   request.limit = 40;
   request.scale = Scaling::minmax;
-  const TrainTest data = load_within(options, request);
+  const TrainTest data = load_request(options, request);
   EquivalenceOptions how;
   TrainOptions& train = how.train;
   train.loss.kind = LossKind::hinge;
@@ -127,11 +127,11 @@ Equivalence show_equivalence(const CommonOptions& options, const Engine& engine)
 }
 
 void add_equivalence_section(Page& page, const Equivalence& result) {
-  page.section("Networks of finite width beside their machine").table(equivalence_table(result));
+  page.section("Networks of finite width compared with their machine").table(equivalence_table(result));
   page.paragraph(fmt::format(
-      "Networks of three layers and the support vector machine of their tangent kernel learn to tell 0 from "
-      "1 by the same {} steps. The wider the network, the nearer it stays: the largest difference of outputs "
-      "falls with the width as a power of {} (95 %); theory has −½.",
+      "Networks of three layers and the support vector machine of their tangent kernel learn to distinguish 0 from "
+      "1 by the same {} steps. The largest difference of their outputs decreases as a power of the width with exponent "
+      "{} (95 %); theory predicts −½.",
       result.steps.back(), slope_text(result.slope)));
   page.figures({equivalence_outputs(result), difference_by_width(result)});
 }
@@ -142,7 +142,7 @@ constexpr const char* demo_certified_network = "fc:1(w_std=1.4142)";
 constexpr double brightest_digit = 16;
 constexpr Index demo_certified_images = 36;
 
-/// Pixels in [0, 1] whatever the images hold, so that the box is that of all images.
+/// Scales pixels to [0, 1] by the range of the format instead of the data, so that one box holds for all images.
 TrainTest pixel_digits(std::uint64_t seed) {
   DataRequest request{.train = "digits"};
   request.classes = {"3", "8"};
@@ -171,7 +171,7 @@ Model demo_model(const TrainTest& data, const Engine& engine) {
 
 }  // namespace
 
-CertificateShow show_certificates(const CommonOptions& options, const Engine& engine) {
+CertificateReport demo_certificates(const CommonOptions& options, const Engine& engine) {
   stop_if_interrupted();
   ProgressBar bar(options);
   const TrainTest data = pixel_digits(options.seed);
@@ -182,40 +182,39 @@ CertificateShow show_certificates(const CommonOptions& options, const Engine& en
   how.keep_attacked = true;
   how.progress = &bar;
   const Dataset& test = *data.test;
-  CertificateShow show{.certified = certify_by(certificate_methods(model), how,
-                                               [&](const CertifyOptions& own) {
-                                                 return certify(model, test.view(), test.labels, own, engine);
-                                               }),
-                       .train = data.train.count()};
-  show.table = certified_table(show.certified, round_radii(show.certified.best(), 2));
-  const Matrix<double> said = predict_decisions(model, {show.certified.best().attacked.view(), test.shape}, engine);
-  const std::vector<Index> attacked_as = classes_of(model.scheme, 2, said.view());
-  show.weakest = weakest_pictures({.title = {},
-                                   .certified = show.certified,
-                                   .table = show.table,
-                                   .data = test,
-                                   .names = model.classes,
-                                   .labels = test.labels,
-                                   .attacked_as = attacked_as,
-                                   .box = how.box},
-                                  weakest(show.certified.best(), 9));
-  return show;
+  CertificateReport report{
+      .certified = certify_with_methods(
+          certificate_methods(model), how,
+          [&](const CertifyOptions& own) { return certify(model, test.view(), test.labels, own, engine); }),
+      .train = data.train.count()};
+  report.table = certified_table(report.certified, round_radii(report.certified.best(), 2));
+  const Matrix<double> decisions =
+      predict_decisions(model, {report.certified.best().attacked.view(), test.shape}, engine);
+  const std::vector<Index> attacked_as = classes_of(model.scheme, 2, decisions.view());
+  report.weakest = weakest_pictures({.title = {},
+                                     .certified = report.certified,
+                                     .table = report.table,
+                                     .data = test,
+                                     .names = model.classes,
+                                     .labels = test.labels,
+                                     .attacked_as = attacked_as,
+                                     .box = how.box},
+                                    weakest(report.certified.best(), 9));
+  return report;
 }
 
-void add_certificate_section(Page& page, const CertificateShow& show) {
-  const CertificateStatistics told = statistics(show.certified.best());
-  page.section("Certificates").table(show.table);
+void add_certificate_section(Page& page, const CertificateReport& report) {
+  const CertificateStatistics stats = statistics(report.certified.best());
+  page.section("Certificates").table(report.table);
   page.paragraph(
-      fmt::format("Ridge regression on the tangent kernel of one hidden layer tells 3 from 8; it learned from {} "
-                  "images and classifies "
-                  "{} of {} held-out images correctly. A certificate is a proof that no image within a distance, every "
-                  "pixel changed by that "
-                  "much at most and kept in [0, 1], is classified differently; the attack is the nearest such image "
-                  "found. The published "
-                  "method (paper) proves little, the bound of second order (convex) most of what is true.",
-                  show.train, told.correct, told.samples));
-  add_radius_figures(page, show.certified);
-  if (show.weakest) page.figure(*show.weakest);
+      fmt::format("Ridge regression on the tangent kernel of one hidden layer distinguishes 3 from 8; it is fitted to "
+                  "{} images and classifies {} of {} held-out images correctly. A certified radius is proved: no image "
+                  "whose pixels differ by at most the radius and stay in [0, 1] is classified differently. The attack "
+                  "searches for the nearest image with another class. The published method (paper) gives small radii; "
+                  "the second-order bound (convex) gives much larger ones.",
+                  report.train, stats.correct, stats.samples));
+  add_radius_figures(page, report.certified);
+  if (report.weakest) page.figure(*report.weakest);
 }
 
 }  // namespace widelimit::app

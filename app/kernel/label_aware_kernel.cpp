@@ -1,4 +1,4 @@
-#include "app/kernel/learn_labels.hpp"
+#include "app/kernel/label_aware_kernel.hpp"
 
 #include "app/kernel/kernel_file.hpp"
 #include "app/kernel/kernel_report.hpp"
@@ -16,7 +16,7 @@ namespace widelimit::app {
 
 namespace {
 
-/// Samples up to which the spectrum is told where nobody asked for its repair: O(n³).
+/// Largest number of samples whose spectrum is reported with --psd none; costs O(n³).
 constexpr Index most_spectrum = 4000;
 
 }  // namespace
@@ -26,19 +26,19 @@ void check_label_aware(const KernelRequest& request, std::size_t networks, bool 
       std::holds_alternative<ClassicalKernel>(request.kernel) || (request.kind != Kind::both && by_formulas(request));
   if (request.quantity != KernelQuantity::gram || networks > 1 || !formulas) {
     fail(Code::usage,
-         "--label-aware takes one Gram matrix, by formulas: one --network or --classical, --kind ntk or nngp, and "
-         "neither --sweep, --layers nor --diagonal");
+         "--label-aware requires one Gram matrix by formulas: one --network or --classical, --kind ntk or nngp, "
+         "without --sweep, --layers and --diagonal");
   }
   if (kept) {
     fail(Code::usage,
-         "--label-aware holds the Gram matrix in memory; leave --resume and --force out, or store the kernel first and "
-         "give it by --gram");
+         "--label-aware keeps the Gram matrix in memory; leave --resume and --force out, or store the kernel first and "
+         "pass it by --gram");
   }
 }
 
 void check_gram(bool given, bool wanted) {
   if (!given || wanted) return;
-  fail(Code::usage, "--gram is the kernel to which --label-aware adds, from file to file; give both, and --out K.h5");
+  fail(Code::usage, "--gram requires --label-aware and --out K.h5");
 }
 
 void require_classes(const Dataset& train) {
@@ -46,8 +46,8 @@ void require_classes(const Dataset& train) {
   fail(Code::input, "{} has no classes, which --label-aware needs; --label names their column", train.name);
 }
 
-LabelAwareKernels learn_labels(const CommonOptions& common, const LabelAwareOptions& asked, KernelAnswer& answer,
-                               const TrainTest& data, const Engine& engine) {
+LabelAwareKernels apply_label_aware(const CommonOptions& common, const LabelAwareOptions& options, KernelAnswer& answer,
+                                    const TrainTest& data, const Engine& engine) {
   ProgressBar bar(common);
   AnyMatrix* train = nullptr;
   AnyMatrix* test = nullptr;
@@ -59,8 +59,8 @@ LabelAwareKernels learn_labels(const CommonOptions& common, const LabelAwareOpti
   PairSources sources{.train = data.train.view()};
   if (data.test) sources.test = data.test->view();
   LabelAwareKernels made = make_label_aware(*train, test, sources, data.train.labels,
-                                            std::ssize(data.train.class_names), asked, engine, &bar);
-  if (asked.psd == Psd::none && data.train.count() <= most_spectrum) {
+                                            std::ssize(data.train.class_names), options, engine, &bar);
+  if (options.psd == Psd::none && data.train.count() <= most_spectrum) {
     EngineMatrix held = engine.algebra().hold(view_of(*train));
     made.repair = repair_spectrum(held, Psd::none, engine, &bar);
   }
@@ -68,10 +68,11 @@ LabelAwareKernels learn_labels(const CommonOptions& common, const LabelAwareOpti
   return made;
 }
 
-void learn_labels_stored(const CommonOptions& common, const LabelAwareOptions& asked, const KernelRequest& request,
-                         const FileToFile& files, const TrainTest& data, const Engine& engine) {
+void apply_label_aware_stored(const CommonOptions& common, const LabelAwareOptions& options,
+                              const KernelRequest& request, const LabelAwareFiles& files, const TrainTest& data,
+                              const Engine& engine) {
   require_classes(data.train);
-  if (common.report) fail(Code::usage, "--report looks at whole matrices; leave it or --gram out");
+  if (common.report) fail(Code::usage, "--report needs whole matrices; leave it or --gram out");
   const Index n = data.train.count();
   const StoredKernel theta{files.gram, gram_name(request), data.test.has_value()};
   (void)open_known_gram(files.gram, theta.name, n, n, request, data.origin);
@@ -86,7 +87,7 @@ void learn_labels_stored(const CommonOptions& common, const LabelAwareOptions& a
   ProgressBar bar(common);
   const LabelAwareFileSummary summary =
       write_label_aware(files.out, theta, sources, data.train.labels, std::ssize(data.train.class_names),
-                        {asked, request.memory, files.existing, &bar, std::move(inside), labels.arrays()}, engine);
+                        {options, request.memory, files.existing, &bar, std::move(inside), labels.arrays()}, engine);
   Record record("kernel");
   record.settings = files.settings;
   record.settings["gram"] = files.gram;
@@ -103,10 +104,10 @@ void learn_labels_stored(const CommonOptions& common, const LabelAwareOptions& a
   record.results["complete_before"] = summary.complete_before;
   record.results["seconds"] = summary.seconds;
   record.results["file"] = files.out;
-  std::string text = label_aware_words(summary.made);
-  text += summary.complete_before ? fmt::format("{} was complete already\n", files.out)
+  std::string text = label_aware_summary(summary.made);
+  text += summary.complete_before ? fmt::format("{} is already complete\n", files.out)
                                   : table_text(array_table(facts)) + files_text(common, files.out);
-  deliver(common, record, text);
+  print_result(common, record, text);
 }
 
 }  // namespace widelimit::app
