@@ -23,7 +23,7 @@ class CntkExperiment : public DataExperiment {
   void SetUp() override { need({"cifar10/cifar10-jpeg.tar.xz", "cifar10/data_batch_1.bin"}, "CIFAR-10"); }
 };
 
-/// A few images, a second of work.
+/// A few images, about a second of computation.
 Words few_images(const Words& more = {}) {
   Words words{"experiment",     "cntk-cifar10", "--train",       "60", "--test",          "50", "--depths",  "2,3",
               "--pooled-train", "20",           "--pooled-test", "8",  "--pooled-depths", "3",  "--further", "lenet5"};
@@ -31,7 +31,7 @@ Words few_images(const Words& more = {}) {
   return words;
 }
 
-/// Images by the definition: each channel less its mean, by its standard deviation.
+/// Images by definition: each channel minus its mean, divided by its standard deviation.
 struct OwnImages {
   Dataset train, test;
 
@@ -59,7 +59,8 @@ struct OwnImages {
   }
 };
 
-/// Test images that ridgeless regression tells rightly, by elimination: targets 0.9 and −0.1, the largest output.
+/// Counts the test images that ridgeless regression classifies correctly, by Gaussian elimination: targets 0.9 and
+/// −0.1, largest output.
 Index rightly_told(const OwnImages& images, const std::string& network, Index train, Index test) {
   const Network layers = Network::parse(network);
   const SampleView x = images.train.view().part(0, train);
@@ -86,7 +87,7 @@ Index rightly_told(const OwnImages& images, const std::string& network, Index tr
   return correct;
 }
 
-/// Everything but how long it took.
+/// Returns the results without timings.
 Json without_times(Json json) {
   if (json.is_object()) {
     for (const char* time : {"seconds", "kernel_seconds"}) json.erase(time);
@@ -101,12 +102,12 @@ TEST_F(CntkExperiment, IsThePublishedProtocol) {
   const Finished done = run(few_images({"--json", "--csv", "lines.csv"}));
   ASSERT_EQ(done.status, 0) << done.err;
   EXPECT_EQ(done.record()["precision"], "f32");
-  // A header, two vanilla kernels twice, a pooled one, a further one.
+  // A header, two vanilla kernels twice, a pooled and a further one.
   std::ifstream lines(folder.path("lines.csv"));
   EXPECT_EQ(std::count(std::istreambuf_iterator<char>(lines), {}, '\n'), 1 + 2 * 2 + 2);
   const auto results = done.record()["results"];
   const OwnImages images;
-  // Depth 3 has two convolutions. The readout over all positions has a mean over equal ones in its limit.
+  // Depth 3 has two convolutions. The limit of the readout over all positions is a mean over equal positions.
   const std::string layer = "(w_std=1.4142135623730951)";
   const std::string two = "conv" + layer + " relu conv" + layer + " relu ";
   ASSERT_EQ(results["vanilla"].size(), 2U);
@@ -117,7 +118,7 @@ TEST_F(CntkExperiment, IsThePublishedProtocol) {
   const auto& compared = results["compared"];
   ASSERT_EQ(compared.size(), 4U);
   EXPECT_EQ(compared[1]["regression"]["correct"], rightly_told(images, two + "flatten dense" + layer, 20, 8));
-  // First and last layer frozen.
+  // First and last layer are frozen.
   const std::string frozen = "(w_std=1.4142135623730951, frozen=true)";
   EXPECT_EQ(compared[2]["kernel"], "pooled");
   EXPECT_EQ(
@@ -140,7 +141,7 @@ TEST_F(CntkExperiment, IsThePublishedProtocol) {
   }
 }
 
-/// The pooled kernel of few_images, stopped after its first tile.
+/// Computes the pooled kernel of few_images and stops after the first tile.
 void begin_pooled(const std::filesystem::path& file) {
   DataRequest request{.train = "cifar10:train", .test = "cifar10:test"};
   request.limit = 60;
@@ -168,7 +169,7 @@ TEST_F(CntkExperiment, StoppedItGoesOnToTheSameNumbers) {
   ASSERT_EQ(rest.status, 0) << rest.err;
   EXPECT_EQ(without_times(rest.record()["results"]), without_times(whole.record()["results"]));
   EXPECT_FALSE(std::filesystem::exists(part_of(file)));
-  // Complete files are read, not computed again; those of another network are not mixed with ours.
+  // Complete files are read instead of recomputed; files of another network are refused.
   const auto written = std::filesystem::last_write_time(file);
   Words other = few_images({"--grams", "grams"});
   std::replace(other.begin(), other.end(), std::string("lenet5"), std::string("lenet5(activation=erf)"));

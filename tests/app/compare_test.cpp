@@ -26,7 +26,7 @@ class CompareVerb : public testing::Test {
     EXPECT_EQ(run.status, 0) << run.err;
     return run.record()["results"];
   }
-  /// By its name.
+  /// Returns the row with this name.
   static nlohmann::json row(const nlohmann::json& results, const std::string& kernel) {
     for (const auto& one : results["kernels"]) {
       if (one["kernel"] == kernel) return one;

@@ -12,10 +12,10 @@
 
 namespace widelimit::test {
 
-/// An experiment on data that need not be there.
+/// Fixture of an experiment on data that may be absent.
 class DataExperiment : public testing::Test {
  protected:
-  /// Names below the data folder, all in the same folder of it.
+  /// Skips the test unless `files`, paths relative to a data folder, exist in the same data folder.
   void need(const std::vector<std::string>& files, const char* what) {
     const auto found = find_data_file(files);
     if (!found) GTEST_SKIP() << "no " << what << " in $WIDELIMIT_DATA or the cache";
@@ -25,7 +25,7 @@ class DataExperiment : public testing::Test {
     }
   }
 
-  /// Runs start in a folder of their own, so the data folder is passed to them.
+  /// Passes the data folder explicitly, as runs start in a temporary folder.
   [[nodiscard]] Finished run(const std::vector<std::string>& words) const {
     std::vector<std::string> all{"env", "WIDELIMIT_DATA=" + data_.string(), WIDELIMIT_PROGRAM};
     all.insert(all.end(), words.begin(), words.end());

@@ -15,7 +15,7 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-/// A table sorted by its class, with an index, a text column and missing cells.
+/// A table sorted by class, with an index, a text column and missing values.
 std::string sorted_table() {
   std::string text = "id,a,colour,kind\n";
   for (int i = 0; i < 60; ++i) {
@@ -175,7 +175,7 @@ TEST(DataOptions, SeveralLabelsArePredictedTogether) {
   EXPECT_LT(errors["y"], 0.1);
   EXPECT_LT(errors["z"], 0.1);
 
-  // Each output is that of a machine of its own.
+  // Each output equals that of a separate machine.
   const Finished single = with({"--label", "z", "--drop", "y", "--out", "z.h5"});
   ASSERT_EQ(single.status, 0) << single.err;
   folder.write("new.csv", "b,a\n2,3\n4,1\n");

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-/// The program with the back end cuda:0, on the emulated device: every verb through the seams of the engine.
+/// Tests of the program with the back end cuda:0 on the emulated device: every verb through the engine interface.
 namespace widelimit::test {
 namespace {
 
@@ -20,7 +20,7 @@ Words on_device(const Words& arguments, const std::string& memory = "64GiB") {
   return words;
 }
 
-/// What may differ between two runs of the same computation.
+/// Returns whether a value may differ between two runs of the same computation.
 bool is_circumstance(const std::string& key) {
   return key.find("seconds") != std::string::npos || key.find("memory") != std::string::npos ||
          key.find("per_second") != std::string::npos || key == "route" || key == "backend" || key == "engine" ||
@@ -28,7 +28,7 @@ bool is_circumstance(const std::string& key) {
          key == "iterations" || key == "checksum" || key == "threads" || key == "file";
 }
 
-/// The same numbers but for rounding: solvers end at other bits, and their tolerance is 1e-6 relative.
+/// Compares numbers up to rounding: solvers stop at different bits, with a relative tolerance of 1e-6.
 void expect_close(const Json& found, const Json& expected, const std::string& place) {
   if (expected.is_number_float()) {
     ASSERT_TRUE(found.is_number()) << place;
@@ -107,7 +107,7 @@ INSTANTIATE_TEST_SUITE_P(
                     "1000", "--out", "k.npz"}}),
     [](const auto& test) { return test.param.name; });
 
-/// A model fitted on a device is one of the processor, and the other way round.
+/// A model fitted on the device can be used on the processor and vice versa.
 TEST(DeviceProgram, PredictsWithModelsOfTheProcessor) {
   const Folder folder;
   const Words samples{"--train", "digits", "--limit", "80"};
@@ -127,7 +127,7 @@ TEST(DeviceProgram, PredictsWithModelsOfTheProcessor) {
   }
 }
 
-/// Radii of networks with biases or frozen layers, but for a place of their grid.
+/// Radii of networks with biases or frozen layers agree up to one grid point of the search.
 TEST(DeviceProgram, CertifiesNetworksWithBiasesAndFrozenLayers) {
   const Folder folder;
   for (const char* network : {"fc:2(b_std=0.2)", "fc:2(frozen=2)"}) {
@@ -148,7 +148,7 @@ TEST(DeviceProgram, CertifiesNetworksWithBiasesAndFrozenLayers) {
   }
 }
 
-/// Radii of trained networks of finite width, but for a place of their grid, with the engine in the record.
+/// Radii of trained networks of finite width agree up to one grid point of the search; the record names the engine.
 TEST(DeviceProgram, CertifiesTrainedNetworks) {
   const Folder folder;
   for (const char* loss : {"hinge", "softmax"}) {
@@ -171,7 +171,7 @@ TEST(DeviceProgram, CertifiesTrainedNetworks) {
   }
 }
 
-/// The matrix of 700 samples takes 3.9 MB: the device holds tiles of it.
+/// The matrix of 700 samples takes 3.9 MB, so the device holds only tiles of it.
 TEST(DeviceProgram, MatricesLargerThanTheDevice) {
   const Folder folder;
   const Words kernel{"kernel", "--network", "fc:2", "--train", "digits", "--limit", "700", "--json", "--threads", "2"};
@@ -197,7 +197,7 @@ TEST(DeviceProgram, RunningOutEndsWithStatusFive) {
   EXPECT_NE(done.err.find("cannot allocate"), std::string::npos) << done.err;
   EXPECT_NE(done.err.find("of its 4.77 MiB are free"), std::string::npos) << done.err;
   EXPECT_TRUE(folder.names().empty());
-  // A limit of the user's counts for the device, too.
+  // The memory limit of the user applies to the device, too.
   const Words kernel{"kernel", "--network", "fc:2", "--train", "digits", "--limit", "700", "--threads", "1"};
   Words limited = kernel;
   limited.insert(limited.end(), {"--out", "k.h5", "--memory", "2MB"});

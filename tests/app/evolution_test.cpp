@@ -91,7 +91,7 @@ TEST(EvolutionExperiments, PhasesOfDeepNetworks) {
   const auto ratios = done.record()["results"]["ratios"];
   ASSERT_EQ(ratios.size(), 4U);
   const auto size = [&](std::size_t k) { return std::abs(ratios[k]["ratio"].get<double>()); };
-  // Orders of magnitude: below variance 2 the change falls with the width, above it grows.
+  // Orders of magnitude: the change decreases with the width below variance 2, and increases above.
   EXPECT_LT(size(1), size(0) / 2);
   EXPECT_GT(size(3), size(2) * 2);
   EXPECT_EQ(folder.widelimit({"experiment", "ntk-phases", "--draws", "1"}).status, 2);

@@ -38,18 +38,18 @@ TEST_F(UciExperiment, GoesOnWithTheSetsOfAFile) {
   EXPECT_EQ(before["sets"][0]["set"], "trains");
   ASSERT_EQ(before["families"].size(), 6U);
   EXPECT_EQ(before["families"][0]["name"], "NTK");
-  // The first two sets are those of the file, with their time; the third is new.
+  // The first two sets are read from the file, including their times; the third is computed.
   const Finished three = with_networks("3", "0", "400");
   ASSERT_EQ(three.status, 0) << three.err;
   const auto after = three.record()["results"]["sets"];
   ASSERT_EQ(after.size(), 3U);
   for (std::size_t i = 0; i < 2; ++i) EXPECT_EQ(after[i], before["sets"][i]);
   EXPECT_TRUE(after[0]["NN (He init)"].is_null());
-  // Networks of the first two sets, kept in turn; those of another grid are trained anew.
+  // Networks of the first two sets are kept as well; those of another grid are trained again.
   const auto trained = with_networks("3", "2", "400").record()["results"];
   ASSERT_EQ(trained["with_networks"]["families"].size(), 8U);
   EXPECT_EQ(trained["families"].size(), 6U);
-  // Two classes that a line tells apart on most rows: better than a guess on both sets.
+  // A line separates the two classes on most rows: the accuracy is above chance on both sets.
   for (const char* kind : {"NN (He init)", "NN (NTK init)"}) {
     for (std::size_t i = 0; i < 2; ++i) EXPECT_GT(trained["sets"][i][kind], 60.0) << trained["sets"][i];
   }
@@ -76,17 +76,17 @@ TEST_F(GraphExperiment, ReportsTheBestConfigurationBesideNestedSelection) {
   const auto& set = results["sets"][0];
   EXPECT_EQ(set["published"], "90.0 ± 8.5");
   EXPECT_EQ(set["chosen"].size(), 10U);
-  // C = 10⁴ on the uniform kernel of two layers reaches the published mean.
+  // The uniform kernel of two layers with C = 10⁴ reaches the published mean.
   EXPECT_EQ(set["best_configuration"], "gntk:2(mlp=2, scale=uniform), raw");
-  // Machines have a relative gap of 1e-3: one graph, of a fold of 18 in ten, may be on the other side.
+  // The relative duality gap is 1e-3: one graph of ten folds of 18 may be classified differently.
   EXPECT_NEAR(set["best"].get<double>(), 0.90, 1.0 / 180 + 1e-9);
   EXPECT_GT(set["nested"].get<double>(), 0.8);
   EXPECT_EQ(this->run({"experiment", "gntk", "--sets", "MUTAGEN"}).status, 2);
   EXPECT_EQ(this->run({"experiment", "gntk", "--nested", "maybe"}).status, 2);
-  // Nothing is computed again: even the seconds are those of the file.
+  // Nothing is recomputed: even the seconds are read from the file.
   const Words again{"experiment", "gntk", "--sets", "MUTAG", "--mlp", "2", "--cs", "3", "--csv", "all.csv", "--json"};
   EXPECT_EQ(this->run(again).record()["timings"]["MUTAG"], run.record()["timings"]["MUTAG"]);
-  // A run that ended after some kernels goes on to the same accuracies.
+  // A run that was stopped after some kernels continues to the same accuracies.
   std::ifstream whole(folder.path("all.csv"));
   std::string some;
   std::string line;
@@ -181,8 +181,8 @@ TEST(Experiment, NewWordsAreCheckedBeforeTheWork) {
   }
 }
 
-// Slopes of the smooth network: with so few units one kink of a relu is a share of the difference. The rate is one at
-// which the next order is some per cent.
+// Slopes use the smooth network: with so few units a single kink of a relu contributes visibly to the difference. At
+// this learning rate the next order is a few per cent.
 TEST_F(MnistExperiment, EveryNetIsAKernelMachineToFirstOrder) {
   const Finished small = run({"experiment", "every-net-is-a-kernel-machine", "--samples", "8", "--width", "16",
                               "--rate", "0.001", "--steps", "40", "--halvings", "2", "--threads", "1", "--json"});
@@ -197,7 +197,8 @@ TEST_F(MnistExperiment, EveryNetIsAKernelMachineToFirstOrder) {
   }
 }
 
-// RDI at 2λ and AUX at λ are the same ridge: each is nearer to the other's limit than to 0, and the wider the nearer.
+// RDI at 2λ and AUX at λ have the same ridge limit: each is nearer to it than to 0, and the distance falls with the
+// width.
 TEST_F(MnistExperiment, NoisyLabelsLeadToRidgeRegression) {
   const Finished small = run({"experiment", "noisy-labels-rdi-aux", "--samples", "40", "--flips", "0,0.25", "--widths",
                               "32,512", "--lambda", "0.5", "--threads", "1", "--json"});
@@ -214,7 +215,7 @@ TEST_F(MnistExperiment, NoisyLabelsLeadToRidgeRegression) {
   }
 }
 
-// Without noise every method learns; its curve has a point for each epoch, and it begins at f − f₀ = 0.
+// Without noise every method learns; its curve has a point per epoch and starts at f − f₀ = 0.
 TEST_F(MnistExperiment, SmallNetworksLearnTenDigits) {
   const Finished small = run({"experiment", "noisy-labels-cnn",
                               "--data",     "mnist",
@@ -231,7 +232,7 @@ TEST_F(MnistExperiment, SmallNetworksLearnTenDigits) {
   const auto runs = small.record()["results"]["runs"];
   ASSERT_EQ(runs.size(), 2U);
   EXPECT_EQ(runs[0]["wrong"], 0);
-  EXPECT_NEAR(runs[1]["wrong"].get<double>(), 0.3, 0.2);  // five deviations of a share of 100, and the seed is fixed
+  EXPECT_NEAR(runs[1]["wrong"].get<double>(), 0.3, 0.2);  // five standard deviations for 100 samples; the seed is fixed
   EXPECT_GT(runs[0]["ridge"], 0.5);
   for (const auto& method : runs[0]["methods"]) {
     EXPECT_EQ(method["accuracy"].size(), 7U);
@@ -282,7 +283,7 @@ TEST_F(MnistExperiment, BoundsAreLargerForRandomLabels) {
   EXPECT_EQ(run({"experiment", "generalisation-bounds", "--digits", "1"}).status, 2);
 }
 
-/// Methods in their order, each certificate below the attack; radii of the SVM fall while it is trained.
+/// The radii of the methods are ordered, and all are below the attack; those of the SVM decrease during training.
 TEST_F(MnistExperiment, CertificatesOfMachinesAreNestedBelowTheAttack) {
   const Finished done = run({"experiment", "certificates-table3", "--samples", "80", "--tests", "3", "--convex", "2",
                              "--attacks", "2", "--passes", "30,1", "--threads", "1", "--json"});
@@ -291,7 +292,7 @@ TEST_F(MnistExperiment, CertificatesOfMachinesAreNestedBelowTheAttack) {
   ASSERT_EQ(results["machines"].size(), 9U);
   for (const auto& machine : results["machines"]) {
     const auto& methods = machine["methods"];
-    EXPECT_LE(methods[0]["mean"], methods[1]["mean"]);  // paper and interval, of the same images
+    EXPECT_LE(methods[0]["mean"], methods[1]["mean"]);  // paper and interval on the same images
     EXPECT_LE(methods[3]["mean"], methods[4]["mean"]);  // convex without and with the box
     EXPECT_LE(machine["ratio"], 1);
   }

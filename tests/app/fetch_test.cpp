@@ -10,14 +10,14 @@ namespace {
 namespace fs = std::filesystem;
 using FetchWords = std::vector<std::string>;
 
-/// `fetch` of a table into the folder "data" of a test.
+/// Runs `fetch` of a table into the folder "data" of the test.
 FetchWords fetch_iris(const std::string& address, const FetchWords& more = {}) {
   FetchWords words{"data", "fetch", "uci:iris", "--from", address, "--dir", "data"};
   words.insert(words.end(), more.begin(), more.end());
   return words;
 }
 
-/// As large as the real table, with other contents.
+/// A file of the size of the real table with different contents.
 std::string wrong_table() { return std::string(source_files("uci:iris")[0].bytes, '1'); }
 
 TEST(FetchVerb, ControlCKeepsWhatCameAndTheNextRunGoesOn) {

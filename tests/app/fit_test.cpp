@@ -30,7 +30,7 @@ TEST_P(Fits, TenDigitsAndPredictsThemFromItsFile) {
   EXPECT_GT(record["results"]["test"]["accuracy"], 0.6);
   EXPECT_EQ(folder.names(), (Words{"m.h5"}));
 
-  // The training samples again, from their source: the model scales them itself.
+  // Predicts on the training samples, read from their source: the model scales them.
   const Finished told = folder.widelimit({"predict", "--model", "m.h5", "--test", "digits", "--part", "train",
                                           "--limit", "84", "--out", "p.csv", "--json"});
   ASSERT_EQ(told.status, 0) << told.err;
@@ -86,7 +86,7 @@ TEST(Fit, AGaussianProcessKnowsHowSureItIs) {
   ASSERT_EQ(told.status, 0) << told.err;
   const auto deviation = told.record()["results"]["std"].get<std::vector<double>>();
   ASSERT_EQ(deviation.size(), 2U);
-  EXPECT_LT(deviation[0], 0.1);  // among samples, of noise 0.1
+  EXPECT_LT(deviation[0], 0.1);  // between samples, with noise 0.1
   EXPECT_GT(deviation[1], 0.3);
   for (const Words& wrong : {Words{"--bias"}, Words{"--solver", "cg"}}) {
     Words more = words;
@@ -252,7 +252,7 @@ TEST(Tune, ChoosesALambdaAndADepth) {
   EXPECT_EQ(folded["best"]["lambda"], 1e-4);
   EXPECT_EQ(folder.widelimit({"tune", "--network", "fc:2", "--train", "digits", "--lambdas", "0"}).status, 2);
   EXPECT_EQ(folder.widelimit({"tune", "--network", "fc:2", "--train", "digits", "--folds", "1"}).status, 2);
-  // A sweep holds tangent kernels only.
+  // A sweep supports only tangent kernels.
   for (const char* kind : {"nngp", "both"}) {
     EXPECT_EQ(folder.widelimit({"tune", "--network", "fc:2", "--sweep", "--kind", kind, "--train", "digits"}).status,
               2);

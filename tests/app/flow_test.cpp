@@ -44,7 +44,7 @@ TEST(Flow, WritesItsTrajectoryAndAPage) {
         flow_words({"--until", "5", "--points", "6", "--record", "4,2", "--out", out, "--report", "page.html"}));
     ASSERT_EQ(done.status, 0) << done.err;
     EXPECT_EQ(done.record()["results"]["file"], out);
-    EXPECT_FALSE(done.record()["results"].contains("train_accuracy"));  // of two samples it would mean nothing
+    EXPECT_FALSE(done.record()["results"].contains("train_accuracy"));  // scores need all samples
   }
   EXPECT_EQ(folder.names(), (Words{"page.html", "t.csv", "t.h5", "t.npz"}));
   std::ifstream file(folder.path("t.csv"));

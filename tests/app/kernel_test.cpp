@@ -16,7 +16,7 @@ namespace {
 using Words = std::vector<std::string>;
 using Dims = std::vector<Index>;
 
-/// `kernel … --out k.npz --json`, which must succeed and print its record alone.
+/// Runs `kernel … --out k.npz --json`, which must succeed and print only its record.
 nlohmann::json kernel(const Folder& folder, Words words) {
   words.insert(words.begin(), "kernel");
   if (std::find(words.begin(), words.end(), "--out") == words.end()) words.insert(words.end(), {"--out", "k.npz"});

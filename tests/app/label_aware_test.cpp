@@ -57,7 +57,7 @@ TEST(LabelAwareProgram, KernelWritesWhatTheLibraryMakes) {
   EXPECT_FALSE(file.arrays.contains("ntk"));
 }
 
-/// From a stored kernel into a file: what the program makes in memory, bit for bit; again it finds it complete.
+/// From a stored kernel into a file: bit for bit the result in memory; a second run finds the file complete.
 TEST(LabelAwareProgram, KernelGoesFromFileToFile) {
   const Folder folder;
   const Finished held =
@@ -78,7 +78,7 @@ TEST(LabelAwareProgram, KernelGoesFromFileToFile) {
   Words again = with_json;
   again.emplace_back("--resume");
   EXPECT_EQ(folder.widelimit(again).record()["results"]["complete_before"], true);
-  // Another network's kernel, a repair, and no file to write.
+  // The kernel of another network, a repair of the spectrum, and no output file.
   Words other = stored;
   *std::find(other.begin(), other.end(), "fc:1") = "fc:2";
   EXPECT_EQ(folder.widelimit(other).status, 3);
@@ -110,7 +110,7 @@ TEST(LabelAwareProgram, ModelsPredictAsTheyWereFitted) {
   }
 }
 
-/// The program has no functions to give to a model that needs them.
+/// The program cannot supply the pair features that a model needs.
 TEST(LabelAwareProgram, PredictNamesThePairFeaturesOfACaller) {
   const Folder folder;
   const Words fit = digits_with({"fit", "--machine", "ridge", "--label-aware", "linear1", "--out", "m.h5"});
@@ -153,7 +153,7 @@ TEST(LabelAwareProgram, RefusesContradictions) {
             2);
   EXPECT_EQ(status(digits_with({"fit", "--label-aware", "kr1", "--machine", "svm", "--probability", "--out", "m.h5"})),
             2);
-  // The file of a label-aware kernel is not that of the network.
+  // A label-aware kernel is refused as the kernel of the network.
   ASSERT_EQ(folder.widelimit(digits_with({"kernel", "--label-aware", "kr1", "--out", "k.h5"})).status, 0);
   EXPECT_EQ(status(digits_with({"fit", "--machine", "ridge", "--gram", "k.h5", "--out", "m.h5"})), 3);
 }

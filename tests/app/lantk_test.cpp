@@ -19,7 +19,7 @@ class LantkExperiment : public DataExperiment {
   void SetUp() override { need({"cifar10/cifar10-jpeg.tar.xz", "cifar10/data_batch_1.bin"}, "CIFAR-10"); }
 };
 
-/// Images by the definition, (byte/255 − 0.5)/0.5; the stored images take the classes in turn.
+/// Images by definition, (byte/255 − 0.5)/0.5; the stored images alternate between the classes.
 Dataset own_images(const std::string& spec, const Words& classes, Index count) {
   Dataset all = load_data(spec);
   Dataset data = limit_rows(classes.empty() ? std::move(all) : select_classes(all, classes), count);
@@ -30,7 +30,7 @@ Dataset own_images(const std::string& spec, const Words& classes, Index count) {
   return data;
 }
 
-/// Layers 4 and 6 have stride 2, the seventh has no activation.
+/// Layers 4 and 6 have stride 2; layer 7 has no activation.
 const char* const eight_layers =
     "conv relu conv relu conv relu conv(strides=2) relu conv relu conv(strides=2) relu conv flatten dense";
 
@@ -44,8 +44,9 @@ OwnKernels own_kernels(const Dataset& train, const Dataset& test) {
           gram(network, test.view(), train.view(), options, all_processors()).ntk};
 }
 
-/// Test images that ridgeless regression tells rightly, by elimination: the largest of outputs fitted to 1 and 0. For
-/// two classes that is the sign of one fitted to ±1. A bias is one more unknown, and coefficients then add up to 0.
+/// Counts the test images that ridgeless regression classifies correctly, by Gaussian elimination: the class is that of
+/// the largest output fitted to 1 and 0, for two classes the sign of the output fitted to ±1. A bias is an additional
+/// unknown, with coefficients that sum to 0.
 Index told_by_elimination(const OwnKernels& kernels, const Dataset& train, const Dataset& test, bool bias = false) {
   const auto& k = std::get<Matrix<float>>(kernels.k);
   const auto& k_test = std::get<Matrix<float>>(kernels.k_test);
@@ -76,7 +77,7 @@ Index told_by_elimination(const OwnKernels& kernels, const Dataset& train, const
   return correct;
 }
 
-/// The row of a kernel in a record.
+/// Returns the row of a kernel in a record.
 Json row_of(const Json& task, const std::string& kernel) {
   for (const Json& row : task["rows"]) {
     if (row["kernel"] == kernel) return row;
@@ -112,19 +113,19 @@ TEST_F(LantkExperiment, Table1IsThePublishedProtocol) {
   const LabelAwareKernels made = make_label_aware(kernels.k, &kernels.k_test, {train.view(), test.view()}, train.labels,
                                                   2, {.ratio = 0.3}, all_processors());
   const Json linear = row_of(task, "linear1");
-  // Images are scaled in another order of operations: a few roundings of float32.
+  // Images are scaled in another order of operations: a few rounding errors of float32.
   EXPECT_NEAR(linear["lambda"].get<double>(), made.aware.lambda, 1e-3 * made.aware.lambda);
   if (linear.contains("correct")) {
     EXPECT_EQ(linear["correct"], told_by_elimination(kernels, train, test));
   }
-  // Some kernels alone, or the network alone.
+  // Only some kernels, or only the network.
   const Json some = run(joined(words, {"--methods", "KR-V1,CNTK"})).record()["results"]["tasks"][0];
   ASSERT_EQ(some["rows"].size(), 3U);
   EXPECT_EQ(row_of(some, "KR-V1")["lambda"], row_of(task, "KR-V1")["lambda"]);
   const Json none = run(joined(words, {"--methods", "none"})).record()["results"]["tasks"][0];
   ASSERT_EQ(none["rows"].size(), 1U);
   EXPECT_EQ(row_of(none, "CNN")["correct"], row_of(task, "CNN")["correct"]);
-  // Gram matrices are kept and read.
+  // Gram matrices are stored and read again.
   for (int repeat = 0; repeat < 2; ++repeat) {
     const Finished kept = run(joined(words, {"--grams", "grams"}));
     EXPECT_EQ(row_of(kept.record()["results"]["tasks"][0], "KR-V1")["lambda"], row_of(task, "KR-V1")["lambda"]);
@@ -147,7 +148,7 @@ TEST_F(LantkExperiment, Table2TakesCornersOfOneKernel) {
   }
 }
 
-/// LA (9) by its definition on the two-layer kernel, self-pairs left out.
+/// LA (9) by definition on the two-layer kernel, without pairs of a sample with itself.
 double own_ratio(const Dataset& images) {
   const auto& x = std::get<Matrix<float>>(images.values);
   const Index n = x.rows();
@@ -194,7 +195,7 @@ TEST_F(LantkExperiment, Figure1ComparesLabelSystemsOnTheSameImages) {
   const Json results = done.record()["results"];
   ASSERT_EQ(results["accuracies"][0].size(), 3U);
   const Json& systems = results["systems"];
-  // One network, one set of images: before training each system sees what the other sees.
+  // With one network and one set of images, both systems are identical before training.
   EXPECT_EQ(systems[0][0]["elasticity"], systems[1][0]["elasticity_of_other_labels"]);
   EXPECT_EQ(systems[1][0]["elasticity"], systems[0][0]["elasticity_of_other_labels"]);
   EXPECT_NE(systems[0][2]["elasticity"], systems[1][2]["elasticity_of_other_labels"]);
@@ -217,8 +218,8 @@ TEST(Lantk, WrongWordsAreUsageBeforeTheWork) {
   }
 }
 
-/// Widths that differ by a factor of 8: errors by 8 where the slope is −1, by 64 where it is −2. Between both is −1.5,
-/// which seeds, whose errors scatter by factors of a few, would need factors of 3 on their mean to cross.
+/// The widths differ by a factor of 8, so the errors differ by 8 for slope −1 and by 64 for slope −2. The threshold
+/// −1.5 is safe: to cross it, the random scatter of the mean error would have to reach a factor of 3.
 TEST(NthError, FallsAsTheSquareOfTheWidth) {
   const Folder folder;
   const Finished done = folder.widelimit({"experiment", "nth-error", "--samples", "4", "--tests", "2", "--widths",
@@ -232,7 +233,7 @@ TEST(NthError, FallsAsTheSquareOfTheWidth) {
   EXPECT_EQ(found[2]["interval"].size(), 2U);
 }
 
-/// Two independent routes to the same term; sums of n² numbers of size 1/n².
+/// Compares two independent computations of the same term, sums of n² numbers of size 1/n².
 TEST(Hoeffding, OrdersAddUp) {
   const Folder folder;
   const Finished done = folder.widelimit({"experiment", "hoeffding", "--samples", "20", "--hierarchy-samples", "4",

@@ -10,7 +10,7 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-/// Twelve samples of 3·4·4 values, "channels first" or "channels last", with their class at the end.
+/// Twelve samples of 3·4·4 values, channels first or last, with the class in the last column.
 std::string table(bool channels_first) {
   std::string text;
   for (int i = 0; i < 12; ++i) {

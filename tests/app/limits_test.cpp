@@ -12,12 +12,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The program under limits of the shell.
+/// Tests of the program under shell limits.
 Finished limited(const Folder& folder, const std::string& limits, const std::string& arguments) {
   return folder.run({"bash", "-c", limits + "; exec " + WIDELIMIT_PROGRAM + " " + arguments});
 }
 
-/// Status 5 and one message that says all of `said`.
+/// Expects status 5 and one message that contains all of `said`.
 void expect_refusal(const Finished& run, const std::vector<std::string>& said) {
   EXPECT_EQ(run.status, 5) << run.err;
   EXPECT_TRUE(run.err.starts_with("widelimit: error: ")) << run.err;
@@ -25,7 +25,8 @@ void expect_refusal(const Finished& run, const std::vector<std::string>& said) {
   for (const std::string& part : said) EXPECT_NE(run.err.find(part), std::string::npos) << run.err;
 }
 
-/// OpenBLAS would retry its buffers endlessly: each of these ends within seconds, and those without a product succeed.
+/// OpenBLAS would retry its allocation endlessly: each run ends within seconds, and runs without matrix products
+/// succeed.
 TEST(Limits, LittleAddressSpaceIsARefusalNotAWait) {
   if (WIDELIMIT_SANITIZED != 0) GTEST_SKIP() << "sanitizers take address space of their own";
   const Folder folder;
@@ -40,17 +41,17 @@ TEST(Limits, LittleAddressSpaceIsARefusalNotAWait) {
   }
   expect_refusal(limited(folder, "ulimit -v 350000", fit + "1"), {"address space", "ulimit -v"});
   EXPECT_EQ(limited(folder, "ulimit -v 2000000", fit + "2").status, 0);
-  // Generous: a machine may be busy. The failure would never end.
+  // Generous for a busy machine; the failure would be an endless loop.
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(120));
   EXPECT_EQ(folder.names(), (std::vector<std::string>{"m.h5"}));
 }
 
-/// libgomp ends a process to which a thread is refused.
+/// libgomp terminates the process if it cannot create a thread.
 TEST(Limits, RefusedThreadsAreTold) {
   if (WIDELIMIT_SANITIZED != 0) GTEST_SKIP() << "sanitizers take a thread of their own";
   const Folder folder;
   fs::permissions(folder.path("."), fs::perms::all);
-  // The limit is of a user other than root.
+  // The limit does not apply to root.
   const std::string user = ::geteuid() == 0 ? "setpriv --reuid=65534 --clear-groups " : "";
   const auto as_user = [&](const std::string& words) { return folder.run({"bash", "-c", words}); };
   if (as_user("exec " + user + WIDELIMIT_PROGRAM " --version").status != 0) GTEST_SKIP() << "no other user may run it";
@@ -73,7 +74,8 @@ TEST(Limits, FewOpenFilesAreToldAsSuch) {
   int refused = 0;
   for (const char* arguments : {"data show a.csv", "predict --model m.h5 --test spirals -q",
                                 "kernel --network fc:1 --train spirals --limit 9 --out k.h5 -q"}) {
-    // The three streams, and less than what HDF5, whose files are tried in a child first, takes beside them.
+    // The three standard streams, and fewer descriptors than HDF5 needs; HDF5 files are first opened in a child
+    // process.
     for (const char* files : {"4", "5", "6", "7"}) {
       const Finished run = limited(folder, std::string("ulimit -n ") + files, arguments);
       if (run.status != 0) expect_refusal(run, {"Too many open files", "ulimit -n"});
@@ -85,7 +87,7 @@ TEST(Limits, FewOpenFilesAreToldAsSuch) {
 
 TEST(Limits, APermissionThatLacksIsToldAsSuch) {
   const Folder folder;
-  // Root may read everything, unless it gives that up.
+  // Root can read everything, unless it drops the capability.
   std::vector<std::string> words{"setpriv", "--bounding-set=-dac_override,-dac_read_search", WIDELIMIT_PROGRAM};
   if (::geteuid() != 0) words.erase(words.begin(), words.begin() + 2);
   const auto as_anybody = [&](const std::vector<std::string>& arguments) {
@@ -103,7 +105,7 @@ TEST(Limits, APermissionThatLacksIsToldAsSuch) {
   }
 }
 
-/// A file that grows to a thousand times its size is refused before it grows.
+/// A file that decompresses to a thousand times its size is refused before decompression.
 TEST(Limits, MemoryBoundsReading) {
   const Folder folder;
   const Finished made =

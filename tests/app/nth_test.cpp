@@ -24,7 +24,7 @@ TEST(NthVerb, WritesAKernelWithItsErrors) {
   EXPECT_EQ(results["arrays"]["test_kernel_error"]["shape"][1], 40);
   EXPECT_GT(results["arrays"]["kernel_error"]["smallest"], 0.0);
   EXPECT_GT(results["relative_correction"], 0.0);
-  ASSERT_FALSE(results["remarks"].empty());  // 64 directions are few, and it says so
+  ASSERT_FALSE(results["remarks"].empty());  // 64 directions are few, which is remarked
   EXPECT_NE(results["remarks"].back().get<std::string>().find("take more directions"), std::string::npos);
 }
 

@@ -25,8 +25,8 @@ const fs::path& golden() {
   return path;
 }
 
-/// `now` has what `then` had, in the same places, and perhaps more names; numbers differ by rounding alone. Predictions
-/// are sums of 24 products whose factors are of size 1 to 10, so that a few hundred roundings of 1e-16, in another
+/// Expects `now` to contain everything in `then`, possibly with additional keys; numbers may differ by rounding.
+/// Predictions are sums of 24 products with factors of size 1 to 10: a few hundred rounding errors of 1e-16, in another
 /// order on another processor, stay below 1e-12.
 void expect_same(const Json& now, const Json& then, const std::string& place) {
   if (then.is_number_float()) {
@@ -69,7 +69,7 @@ AnyMatrix matrix_of(const fs::path& path, const std::string& name) {
   return matrix.read(0, 0, matrix.rows(), matrix.cols());
 }
 
-/// Every entry to `tolerance` of the largest; 0 asks for the same bits.
+/// Compares all entries with a tolerance relative to the largest; 0 requires identical bits.
 void expect_matrix(const fs::path& now, const fs::path& then, const std::string& name, double tolerance) {
   const AnyMatrix here = matrix_of(now, name);
   const AnyMatrix there = matrix_of(then, name);
@@ -100,7 +100,7 @@ TEST(OldGrams, AreComputedAgainToRounding) {
   const Finished run = folder.widelimit({"kernel", "--network", "fc:2", "--train", "samples.csv", "--limit", "12",
                                          "--kind", "nngp,ntk", "--out", "gram.h5", "--json"});
   ASSERT_EQ(run.status, 0) << run.err;
-  // Entries are below 1; three layers of formulas round each some ten times.
+  // Entries are below 1, with about ten rounding errors each from three layers of formulas.
   for (const char* name : {"nngp", "ntk"}) expect_matrix(folder.path("gram.h5"), golden() / "gram.h5", name, 1e-14);
 }
 
@@ -125,7 +125,7 @@ TEST(OldGrams, FitAMachine) {
   ASSERT_EQ(stored.status, 0) << stored.err;
   const Finished computed = folder.widelimit(without);
   ASSERT_EQ(computed.status, 0) << computed.err;
-  // The condition number of K + λ/2 is below 100: rounding of K by 1e-15 shows as 1e-13.
+  // The condition number of K + λ/2 is below 100: rounding errors of 1e-15 in K become 1e-13.
   expect_matrix(folder.path("with.h5"), folder.path("without.h5"), "alpha", 1e-12);
 }
 
@@ -137,13 +137,13 @@ TEST(OldGrams, AStoppedOneIsFinishedFromItsJournal) {
   EXPECT_EQ(results["pairs_kept"], 2 * 78);
   EXPECT_EQ(results["pairs"], 78);
   EXPECT_EQ(folder.names(), (Words{"samples.csv", "stopped.h5"}));
-  // What the journal vouches for is kept bit for bit; the rest is computed here.
+  // Tiles listed in the journal are kept bit for bit; the rest is computed here.
   expect_matrix(folder.path("stopped.h5"), golden() / "whole.h5", "network1/ntk", 0);
   expect_matrix(folder.path("stopped.h5"), golden() / "whole.h5", "network2/ntk", 0);
   expect_matrix(folder.path("stopped.h5"), golden() / "whole.h5", "network3/ntk", 1e-14);
 }
 
-/// The file again, in a later format, as a program of version 9.8.7 might write it.
+/// Rewrites the file in a later format, as version 9.8.7 might write it.
 void write_later(const fs::path& from, const fs::path& to, const SealedFormat& format, const Words& names) {
   ArrayFile file = read_hdf5_arrays(from, {});
   Description settings = Description::parse(file.settings);
@@ -165,7 +165,7 @@ void expect_later_refused(const Finished& run, const Words& parts) {
 
 TEST(LaterFiles, ModelsAndNetworksAreRefusedByBothVersions) {
   const OldFolder folder({"unseen.csv"});
-  // The latest formats that this version reads: label-aware models have the third, checkpoints the second.
+  // The latest formats that this version reads: 3 for label-aware models, 2 for checkpoints.
   constexpr SealedFormat model{.name = "widelimit model", .number = 3, .key = "model", .article = "", .writer = ""};
   constexpr SealedFormat network{
       .name = "widelimit network", .number = 2, .key = "network", .article = "", .writer = ""};

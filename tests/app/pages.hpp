@@ -8,7 +8,7 @@
 
 namespace widelimit::test {
 
-/// Status 77 of the opener: no Chromium on this machine.
+/// Skips the test if the script exits with status 77: no Chromium on this machine.
 inline void expect_page_opens(const Folder& folder, const std::string& page, int figures) {
   const Finished opened = folder.run({"python3", WIDELIMIT_OPEN_PAGE, page, "--figures", std::to_string(figures)});
   if (opened.status == 77) GTEST_SKIP() << opened.out;

@@ -9,18 +9,18 @@
 
 namespace widelimit::test {
 
-/// How a run of the program ended, and what it said.
+/// Exit status and output of a run of the program.
 struct Finished {
-  int status = -1;  ///< 128 + signal where a signal ended it
+  int status = -1;  ///< 128 + signal if a signal ended the run
   std::string out;
   std::string err;
-  std::size_t peak_memory = 0;  ///< bytes resident at most
+  std::size_t peak_memory = 0;  ///< peak resident bytes
 
-  /// Standard output as the one JSON record it must be.
+  /// Parses standard output as one JSON record.
   [[nodiscard]] nlohmann::json record() const { return nlohmann::json::parse(out); }
 };
 
-/// A folder of its own, removed at the end; runs start there.
+/// Temporary folder in which runs start; removed by the destructor.
 class Folder {
  public:
   Folder();
@@ -30,18 +30,18 @@ class Folder {
 
   [[nodiscard]] std::filesystem::path path(const std::string& name) const { return root_ / name; }
   void write(const std::string& name, const std::string& contents) const;
-  /// Names of all that lies in the folder, sorted.
+  /// Returns the sorted names of all entries of the folder.
   [[nodiscard]] std::vector<std::string> names() const;
 
   /// Runs the program under test.
   [[nodiscard]] Finished widelimit(const std::vector<std::string>& arguments) const;
-  /// The same, with an interrupt `after` its start, and not before standard error holds `text`.
+  /// Same, with SIGINT `after` its start, but not before standard error contains `text`.
   [[nodiscard]] Finished interrupted(const std::vector<std::string>& arguments, std::chrono::milliseconds after,
                                      const std::string& text = {}) const;
-  /// The same, with any signal.
+  /// Same, with any signal.
   [[nodiscard]] Finished signalled(const std::vector<std::string>& arguments, int signal,
                                    std::chrono::milliseconds after) const;
-  /// The same, killed.
+  /// Same, with SIGKILL.
   [[nodiscard]] Finished killed(const std::vector<std::string>& arguments, std::chrono::milliseconds after) const;
   /// Runs any program.
   [[nodiscard]] Finished run(const std::vector<std::string>& words) const;

@@ -35,12 +35,12 @@ std::string contents(const fs::path& path) {
   const int flags = O_WRONLY | O_CREAT | O_TRUNC;
   ::dup2(::open(out.c_str(), flags, 0600), STDOUT_FILENO);
   ::dup2(::open(err.c_str(), flags, 0600), STDERR_FILENO);
-  ::close_range(STDERR_FILENO + 1, ~0U, 0);  // what the tests themselves have open is no part of a run
+  ::close_range(STDERR_FILENO + 1, ~0U, 0);  // runs must not inherit descriptors of the tests
   if (::chdir(folder.c_str()) == 0) ::execvp(arguments[0], arguments.data());
   ::_exit(127);
 }
 
-/// Sends `number`, where it is not 0, some time after the start and once standard error holds `text`.
+/// Sends signal `number`, unless it is 0, some time after the start and once standard error contains `text`.
 struct Signal {
   int number = 0;
   std::chrono::milliseconds after{0};

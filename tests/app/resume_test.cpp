@@ -15,8 +15,8 @@ namespace fs = std::filesystem;
 using Words = std::vector<std::string>;
 using std::chrono::milliseconds;
 
-/// Some tenths of a second of work on one thread, in two blocks of two matrices; under sanitizers, ten times slower, a
-/// network of fewer layers.
+/// Takes a few tenths of a second on one thread, in two blocks of two matrices; under sanitizers, which are ten times
+/// slower, the network has fewer layers.
 Words work(const std::string& out, bool resume = true) {
   const std::string network = WIDELIMIT_SANITIZED != 0 ? "fc:2" : "fc:20";
   Words words{"kernel",    "--network", network,       "--train", "digits", "--split", "0.8",      "--kind", "nngp,ntk",
@@ -32,7 +32,7 @@ TEST(Resume, KilledAtRandomMomentsTheFileIsTheSame) {
   const double whole = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   const std::string expected = read_back(folder.path("whole.h5"));
 
-  // A sanitizer gets no report from a killed process.
+  // A killed process leaves no sanitizer report.
   constexpr int enough = WIDELIMIT_SANITIZED != 0 ? 4 : 24;
   const Random random(20);
   int kills = 0;
@@ -43,7 +43,7 @@ TEST(Resume, KilledAtRandomMomentsTheFileIsTheSame) {
       ASSERT_TRUE(run.status == 128 + SIGKILL || run.status == 0) << run.err;
       kills += run.status == 0 ? 0 : 1;
     }
-    // Killed after the rename, the journal may still lie there: one more run tidies up.
+    // If the run was killed after the rename, the journal may still exist: another run removes it.
     const Finished last = folder.widelimit(work("k.h5"));
     ASSERT_EQ(last.status, 0) << last.err;
     kept += last.out.find("complete") != std::string::npos ? 1 : 0;
@@ -88,7 +88,7 @@ TEST(Resume, OtherSettingsAreAUsageErrorThatNamesThem) {
   Words again = words;
   again.push_back("--resume");
   EXPECT_EQ(folder.widelimit(again).status, 0);
-  // Without --resume a complete file is replaced, as ever.
+  // Without --resume a complete file is replaced.
   EXPECT_EQ(folder.widelimit(words).status, 0);
 }
 
@@ -106,7 +106,7 @@ TEST(Resume, GoesWithGramFilesOnly) {
   EXPECT_EQ(status({"--out", "k.h5", "--network", "fc:2"}), 0);
 }
 
-/// 576 MB of matrix in 128 MiB of memory.
+/// A matrix of 576 MB in 128 MiB of memory.
 TEST(Resume, ALargeGramStaysWithinItsMemory) {
   if (WIDELIMIT_SANITIZED != 0) GTEST_SKIP() << "sanitizers keep memory of their own";
   const Folder folder;

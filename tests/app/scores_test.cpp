@@ -38,7 +38,7 @@ TEST(FitScores, OfClassesAreInTheRecordAndInTheText) {
   ASSERT_EQ(test["classes"].size(), 3U);
   EXPECT_EQ(test["classes"][2]["class"], "8");
   EXPECT_EQ(test["reliability"].size(), 10U);
-  // The same numbers from the confusion matrix.
+  // Recomputes the scores from the confusion matrix.
   double recalls = 0;
   for (std::size_t c = 0; c < 3; ++c) {
     double samples = 0;
@@ -84,7 +84,7 @@ TEST(FitScores, OfNumbers) {
   EXPECT_NE(flat["notes"][0].get<std::string>().find("constant"), std::string::npos);
 }
 
-/// The loss of a network is its likelihood, so that `train` and `predict` of its file score the same probabilities.
+/// The loss of a network is a negative log-likelihood; `train` and `predict` score the same probabilities.
 TEST(FitScores, OfNetworksHaveTheirProbabilities) {
   const Folder folder;
   for (const char* classes : {"3,8", "1,3,8"}) {
@@ -139,7 +139,7 @@ TEST(TuneOut, HasProbabilitiesAndDepths) {
   const Finished swept =
       folder.widelimit(joined({"tune", "--network", "fc:2", "--sweep", "--out", "s.h5", "--json"}, data));
   ASSERT_EQ(swept.status, 0) << swept.err;
-  EXPECT_EQ(swept.record()["results"]["candidates"].size(), 6U);  // 0 to 2 hidden layers, each with 0 … frozen
+  EXPECT_EQ(swept.record()["results"]["candidates"].size(), 6U);  // 0 to 2 hidden layers, 0 to all of them frozen
   const Finished frozen = folder.widelimit(
       joined({"tune", "--network", "dense(frozen=true) relu dense", "--sweep", "--out", "z.h5", "--json"}, data));
   ASSERT_EQ(frozen.status, 0) << frozen.err;
@@ -176,7 +176,7 @@ TEST(Balance, WeighsTheRareClassAsTheOther) {
     const auto& balanced = record["results"];
     EXPECT_GT(balanced["train"]["balanced_accuracy"], plain["train"]["balanced_accuracy"]) << machine;
     EXPECT_EQ(record["settings"]["balance"], true);
-    // 60/(2·54) and 60/(2·6).
+    // Balanced weights 60/(2·54) and 60/(2·6).
     const auto given = fitted({"--machine", machine, "--class-weight", "no=0.55555555555555558,yes=5"})["results"];
     EXPECT_NEAR(given["summary"]["primal"].get<double>(), balanced["summary"]["primal"].get<double>(), 1e-9) << machine;
   }
@@ -186,7 +186,7 @@ TEST(Balance, WeighsTheRareClassAsTheOther) {
   EXPECT_EQ(tuned.record()["settings"]["balance"], true);
 }
 
-/// A bound of a weighted machine is of its norm and its unweighted losses.
+/// The bound of a weighted machine uses its norm and the unweighted losses.
 TEST(Balance, LeavesBoundsTrue) {
   const Folder folder;
   const Words data{"--train", "digits", "--classes", "3,8", "--limit", "50"};

@@ -14,15 +14,15 @@ using Words = std::vector<std::string>;
 
 constexpr int stopping[] = {SIGINT, SIGTERM, SIGHUP};
 
-/// Ends with the status of the signal, soon after it, and with one message.
+/// Expects the status of the signal, a prompt end, and one message.
 void expect_stopped(const Finished& run, int signal, milliseconds took) {
   EXPECT_EQ(run.status, 128 + signal) << run.err;
   EXPECT_NE(run.err.find("widelimit: error: "), std::string::npos) << run.err;
-  // Generous beside the second that is promised: the machine may be busy.
+  // More than the promised second: the machine may be busy.
   EXPECT_LT(took, milliseconds(5000)) << run.err;
 }
 
-/// Runs for minutes unless it is stopped.
+/// A command that runs for minutes unless it is stopped.
 Finished stopped(const Folder& folder, const Words& words, int signal, milliseconds after = milliseconds(800)) {
   const auto start = std::chrono::steady_clock::now();
   const Finished run = folder.signalled(words, signal, after);
@@ -53,7 +53,7 @@ TEST(Signals, EachKeepsWhatCanBeGoneOnWith) {
   }
 }
 
-/// Long texts: the reader reacts to the signal.
+/// The parser of a long text file reacts to the signal.
 TEST(Signals, ReadingStops) {
   const Folder folder;
   std::string rows;
@@ -64,7 +64,7 @@ TEST(Signals, ReadingStops) {
   stopped(folder, {"data", "show", "a.csv"}, SIGTERM, milliseconds(250));
 }
 
-/// An eigenvalue decomposition of minutes cannot be asked: the clock ends it.
+/// An eigenvalue decomposition of minutes does not check for interrupts: the timer ends it.
 TEST(Signals, WorkThatDoesNotHearIsEndedByTheClock) {
   const Folder folder;
   stopped(
@@ -74,7 +74,7 @@ TEST(Signals, WorkThatDoesNotHearIsEndedByTheClock) {
   EXPECT_FALSE(fs::exists(folder.path("page.html")));
 }
 
-/// A figure that is never drawn.
+/// A figure whose drawing program never ends.
 TEST(Signals, ProgramsThatRunForUsEndWithUs) {
   const Folder folder;
   fs::create_directory(folder.path("bin"));
@@ -84,7 +84,7 @@ TEST(Signals, ProgramsThatRunForUsEndWithUs) {
                           " kernel --network fc:1 --train spirals --limit 50 --out k.npz --report page.html -q; "
                           "echo status $?; pgrep -f '^sleep 987'; ls";
   const Finished shell = folder.run({"bash", "-c", run});
-  // timeout says 124 where it had to; the kernel was complete before.
+  // timeout returns 124 if it had to send the signal; the kernel was complete before.
   EXPECT_EQ(shell.out, "status 124\nbin\nk.npz\n") << shell.err;
 }
 

@@ -10,8 +10,8 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-/// Text-like samples in a million columns: words up to 50 are of class 0, those up to 100 of class 1, others of one
-/// sample.
+/// Samples like texts in a million columns: words up to 50 occur in class 0, words up to 100 in class 1, others in a
+/// single sample.
 void write_words(const std::filesystem::path& path, int rows, int first) {
   std::ofstream file(path);
   for (int i = first; i < first + rows; ++i) {

@@ -31,7 +31,7 @@ TEST(SpectrumVerb, PredictsLossesOfAllLabels) {
   for (const auto& one : results["labels"]) {
     EXPECT_NEAR(one["loss"][0].get<double>(), 30, 1e-9);  // ‖±1‖²
     EXPECT_LT(one["loss"][2].get<double>(), 1e-20);
-    // For x = ηλ ≤ ½ a step falls by e^{−x} at least and e^{−1.39x} at most.
+    // For x = ηλ ≤ ½ the factor 1 − x of a step is between e^{−1.39x} and e^{−x}.
     const double time = one["time_to_epsilon"];
     const double steps = one["steps_to_epsilon"].get<double>() * results["rate"].get<double>();
     EXPECT_LE(steps, time + results["rate"].get<double>());
@@ -88,7 +88,7 @@ TEST(SpectrumVerb, RefusesWhatItCannotDo) {
   EXPECT_TRUE(folder.names().empty());
 }
 
-/// Two equal samples of different classes: half of all is never learnt, and the page of results says so.
+/// Two equal samples of different classes: half of the labels is never learned, which the output reports.
 TEST(SpectrumVerb, TellsTheFloorOfRepeatedSamples) {
   const Folder folder;
   folder.write("twins.csv", "a,b,label\n1,2,x\n1,2,y\n2,1,x\n2,1,y\n");
@@ -143,7 +143,7 @@ TEST_F(SpectrumExperiment, KernelsComeNearTheirLimit) {
   const auto results = done.record()["results"];
   for (const char* activation : {"erf", "relu"}) {
     const auto& found = results[activation];
-    // Six networks: slopes are uncertain by some tenths.
+    // With six networks, slopes are uncertain by a few tenths.
     EXPECT_NEAR(found["start"]["slope"].get<double>(), -0.5, 0.4) << activation;
     EXPECT_LT(found["moved"]["slope"].get<double>(), -0.3) << activation;
     EXPECT_NEAR(found["distance"]["slope"].get<double>(), 0, 0.2) << activation;

@@ -7,7 +7,7 @@ namespace {
 
 const std::string table = "a,b,kind\n0,1,x\n1,0,y\n0.2,0.9,x\n0.8,0.1,y\n";
 
-/// Runs a shell line in which $0 is the program.
+/// Runs a shell command in which $0 is the program.
 Finished shell(const Folder& folder, const std::string& line) {
   return folder.run({"sh", "-c", line, WIDELIMIT_PROGRAM});
 }
@@ -20,7 +20,7 @@ TEST(StandardInput, FitAndPredictInAPipe) {
   ASSERT_EQ(fit.status, 0) << fit.err;
   EXPECT_EQ(fit.record()["settings"]["data"]["train"], "-");
 
-  // Columns by their names, in another order and without the label, as in a file.
+  // Columns are matched by name, in another order and without the label, as in a file.
   const Finished piped =
       shell(folder, "printf 'b,a\\n1,0\\n0,1\\n' | \"$0\" predict --model m.h5 --test - --out p.csv --json");
   ASSERT_EQ(piped.status, 0) << piped.err;
@@ -43,7 +43,7 @@ TEST(StandardInput, WrongUses) {
 
 TEST(StandardInput, WaitingEndsWithAnInterrupt) {
   const Folder folder;
-  // A pipe whose other end stays open and silent, held by the program itself.
+  // A pipe without data whose other end stays open, because the program itself inherits it.
   ASSERT_EQ(folder.run({"mkfifo", "pipe"}).status, 0);
   const Finished run = folder.run(
       {"sh", "-c", "\"$0\" data show - <> pipe & id=$!; sleep 0.5; kill -INT $id; wait $id", WIDELIMIT_PROGRAM});

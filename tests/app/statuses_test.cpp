@@ -9,7 +9,7 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-/// `kernel` on `spec` ends with `status`, says all of `said` in one message, and leaves no file behind.
+/// Expects `kernel` on `spec` to end with `status` and one message that contains all of `said`, and to leave no file.
 void expect_ending(const Folder& folder, const std::string& network, const std::string& spec, const Words& more,
                    int status, const Words& said) {
   Words words{"kernel", "--network", network, "--train", spec};
@@ -73,7 +73,7 @@ TEST(Statuses, StandardOutputThatCannotBeWritten) {
 
 TEST(Statuses, AnInterruptLeavesNothingBehind) {
   const Folder folder;
-  // The sequential back end takes half a minute and more for this, and reacts to the interrupt at the next tile.
+  // The reference back end needs more than half a minute for this, and checks for the interrupt after every tile.
   const Finished run = folder.interrupted({"kernel", "--network", "fc:9", "--train", "spirals(n=6000)", "--backend",
                                            "reference", "--out", "k.npz", "--progress"},
                                           std::chrono::milliseconds(500), "pairs/s");

@@ -9,9 +9,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// How the program ends, run by a shell that redirects its streams.
+/// Runs the program in a shell that redirects its streams.
 int status_of(const Folder& folder, const std::string& arguments, const std::string& redirection) {
-  // The status is the program's where a pipe follows it.
+  // The status is that of the program, even if a pipe follows.
   return folder
       .run({"bash", "-c",
             std::string(WIDELIMIT_PROGRAM) + " " + arguments + " " + redirection + "; exit ${PIPESTATUS[0]}"})
@@ -20,7 +20,7 @@ int status_of(const Folder& folder, const std::string& arguments, const std::str
 
 constexpr const char* spirals = " --network fc:1 --train spirals --limit 20 ";
 
-/// One run of every verb that prints, and how it ends where all can be written.
+/// One run of every printing verb, with its exit status if everything can be written.
 std::vector<std::pair<std::string, int>> commands() {
   const std::string data = spirals;
   return {{"--version", 0},
@@ -64,7 +64,8 @@ TEST(Streams, AnUnwritableStandardOutputIsAResourceError) {
   }
 }
 
-/// A closed standard error is the number of the next file: its messages went into the kernel.
+/// The next opened file gets the descriptor of a closed standard error; messages were once written into the kernel
+/// file.
 TEST(Streams, MessagesNeverGoIntoAFile) {
   const Folder folder;
   const std::string kernel = std::string("kernel") + spirals + "--out ";

@@ -29,7 +29,7 @@ TEST(TrainVerb, TrainsAndTellsHowItWent) {
   EXPECT_GT(results["accuracy"], 0.8);
   EXPECT_GT(results["test_accuracy"], 0.6);
   EXPECT_EQ(folder.names(), (Words{"n.h5"}));
-  // The training samples again, from their source: the network scales them itself.
+  // Predicts on the training samples, read from their source: the network scales them.
   const Finished told =
       folder.widelimit({"predict", "--model", "n.h5", "--test", "digits", "--part", "train", "--json"});
   ASSERT_EQ(told.status, 0) << told.err;
@@ -47,7 +47,7 @@ TEST(TrainVerb, KeepsFrozenLayers) {
   words[2] = "fc:1(frozen=1)";
   const Finished run = folder.widelimit(words);
   ASSERT_EQ(run.status, 0) << run.err;
-  EXPECT_EQ(run.record()["results"]["weights"], 64);  // of the output layer alone
+  EXPECT_EQ(run.record()["results"]["weights"], 64);  // output layer only
   EXPECT_LT(run.record()["results"]["loss"], run.record()["results"]["record"]["loss"][0]);
   EXPECT_EQ(
       folder.widelimit({"predict", "--model", "n.h5", "--test", "digits", "--classes", "3,8", "--limit", "3"}).status,
@@ -194,7 +194,8 @@ TEST(TrainVerb, TellsADeadNetworkAndKeepsWhatItSaw) {
   EXPECT_EQ(folder.names(), Words{});
 }
 
-// The oracle multiplies copies of the weights: the same training but for rounding, and the record names who did it.
+// The reference back end multiplies copies of the weights: the training differs by rounding only, and the record names
+// the back end.
 TEST(TrainVerb, TrainsOnTheBackEndThatIsAskedFor) {
   const Folder folder;
   const Finished fast = folder.widelimit(train_words({}));
@@ -208,7 +209,7 @@ TEST(TrainVerb, TrainsOnTheBackEndThatIsAskedFor) {
 TEST(TrainVerb, EndsWithTheStatusOfWhatWentWrong) {
   const Folder folder;
   const Finished diverged = folder.widelimit(train_words({"--rate", "1000", "--out", "n.h5"}));
-  EXPECT_EQ(diverged.status, 2);  // --rate twice
+  EXPECT_EQ(diverged.status, 2);  // --rate is given twice
   Words words = train_words({"--out", "n.h5"});
   words[16] = "1000";
   const Finished far = folder.widelimit(words);

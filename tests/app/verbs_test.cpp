@@ -89,7 +89,7 @@ TEST(Demo, LastLineIsThePage) {
   EXPECT_TRUE(std::regex_search(run.out, std::regex("\nsvm .* folds .* 0\\.9[789]\\d* +converged\n"))) << run.out;
   EXPECT_TRUE(std::regex_search(run.out, std::regex("\nridge .* leave-one-out .* 0\\.9[789]\\d* +converged\n")))
       << run.out;
-  // The convex relaxation proves more than the published method.
+  // The convex relaxation certifies larger radii than the published method.
   EXPECT_TRUE(std::regex_search(run.out, std::regex("\npaper +0\\.0.*\ninterval +0\\.0.*\nconvex +0\\.[0-9]")))
       << run.out;
   expect_page_opens(folder, "show/index.html", 19);
