@@ -206,6 +206,14 @@ def test_kernels_of_nodes_sum_to_those_of_graphs():
         wl.kernel("gntk:2", graphs.nodes)
 
 
+def test_nodes_as_samples_differ_from_their_graphs():
+    samples = wl.Graphs.from_edges(random_graphs(3))._samples
+    assert samples.nodes == samples.nodes
+    assert samples.nodes != samples
+    with pytest.raises(wl.InputError, match="take graphs, then their nodes"):
+        samples.nodes.take([0])
+
+
 def cycles_and_paths(count):
     """Returns cycles and paths of the same sizes, distinguishable by the degrees of the end nodes."""
     graphs, y = [], []
