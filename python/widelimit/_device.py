@@ -33,8 +33,9 @@ def device_name(backend: str) -> str:
     return "cuda:0" if backend == "cuda" else backend
 
 
-def require_device(x: Any, name: str, number: int, backend: str) -> None:
+def require_device(x: Any, name: str, number: int, backend: str | None) -> None:
     """Raises InputError if x is on another device than the back end; data are never moved implicitly."""
+    backend = backend or "cpu"
     if device_name(backend) == f"cuda:{number}":
         return
     copy = f"{name}.numpy()" if isinstance(x, DeviceArray) else f"{name}.cpu() in PyTorch, {name}.get() in CuPy"
