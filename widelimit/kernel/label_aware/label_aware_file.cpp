@@ -6,6 +6,7 @@
 #include "widelimit/base/interruption.hpp"
 #include "widelimit/base/memory.hpp"
 #include "widelimit/base/transpose.hpp"
+#include "widelimit/engine/tiles.hpp"
 #include "widelimit/kernel/file/file_sink.hpp"
 #include "widelimit/kernel/label_aware/label_aware_text.hpp"
 #include "widelimit/kernel/label_aware/pair_estimate.hpp"
@@ -68,12 +69,6 @@ TiledMatrix matrix_of(std::string name, const GramFile& theta) {
           0};
 }
 
-struct Tile {
-  Range rows;
-  Range cols;
-  [[nodiscard]] Index pairs() const { return rows.size() * cols.size(); }
-};
-
 /// All tiles of the test kernel; the tiles on and above the diagonal of the training kernel, which is symmetric.
 std::vector<Tile> tiles_of(const GramFile& theta, bool test) {
   std::vector<Tile> tiles;
@@ -92,7 +87,8 @@ std::uint64_t key_of(const Tile& tile, const GramFile& theta, bool test) {
 /// Number of pairs without the tiles that the journal holds.
 Index pairs_left(const GramFile& theta, bool test, const GramWriter& file) {
   Index pairs = 0;
-  for (const Tile& tile : tiles_of(theta, test)) pairs += file.finished(key_of(tile, theta, test)) ? 0 : tile.pairs();
+  for (const Tile& tile : tiles_of(theta, test))
+    pairs += file.finished(key_of(tile, theta, test)) ? 0 : tile.rows.size() * tile.cols.size();
   return pairs;
 }
 
