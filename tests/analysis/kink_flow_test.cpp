@@ -80,7 +80,7 @@ TEST(KinkFlow, FollowsOneSampleAsByHand) {
   EXPECT_NEAR(path.alpha(0, 0), -0.5, 1e-15);
   ASSERT_EQ(path.event_count, 1);
   EXPECT_NEAR(path.events[0].time, meets, 1e-14);
-  EXPECT_EQ(path.events[0].meeting, Meeting::slides);
+  EXPECT_EQ(path.events[0].meeting, KinkBehaviour::slides);
 }
 
 /// At λ = 0 pieces are linear, and all separable samples end with a margin of at least 1.

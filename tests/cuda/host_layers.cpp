@@ -40,8 +40,8 @@ class HostMachine {
   }
   static void clear(void* to, std::size_t bytes) { std::memset(to, 0, bytes); }
   /// Empty, since an emulated device is used by one thread only.
-  struct Turn {};
-  [[nodiscard]] static Turn turn() { return {}; }
+  struct Unlocked {};
+  [[nodiscard]] static Unlocked lock() { return {}; }
   [[nodiscard]] void* scratch(std::size_t bytes) {
     scratch_.resize(std::max(scratch_.size(), bytes / sizeof(double) + 1));
     return scratch_.data();

@@ -34,17 +34,17 @@ Index constant_columns(const Matrix<T>& m) {
 
 /// Counts constant columns: all rows store the same nonzero value, or no row stores a nonzero value.
 Index constant_columns(const SparseMatrix& m) {
-  struct Seen {
+  struct ColumnValues {
     Index rows = 0;
     double value = 0;
     bool varies = false;
   };
-  std::unordered_map<std::int32_t, Seen> seen;
+  std::unordered_map<std::int32_t, ColumnValues> seen;
   for (Index i = 0; i < m.rows(); ++i) {
     const SparseView::Row row = m.view().row(i);
     for (std::size_t k = 0; k < row.size(); ++k) {
       if (row.values[k] == 0) continue;
-      Seen& column = seen[row.columns[k]];
+      ColumnValues& column = seen[row.columns[k]];
       column.varies |= column.rows > 0 && column.value != row.values[k];
       column.value = row.values[k];
       ++column.rows;

@@ -39,8 +39,8 @@ class HostLoops {
       for (Index row = begin; row < end; ++row) run_row(pass, row, cols);
     });
   }
-  struct Turn {};
-  [[nodiscard]] static Turn turn() { return {}; }
+  struct Unlocked {};
+  [[nodiscard]] static Unlocked lock() { return {}; }
   [[nodiscard]] void* scratch(std::size_t bytes) {
     scratch_.resize(bytes / sizeof(double) + 1);
     return scratch_.data();

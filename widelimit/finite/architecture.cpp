@@ -46,9 +46,9 @@ const Layers& shortcut_of(const Residual& residual) {
 }
 
 /// The requested width of each layer whose width is free.
-class AskedWidths {
+class RequestedWidths {
  public:
-  AskedWidths(const Network& network, const Widths& widths) : hidden_(widths.hidden) {
+  RequestedWidths(const Network& network, const Widths& widths) : hidden_(widths.hidden) {
     if (widths.layers.empty()) return;
     std::vector<const Layer*> layers;
     collect(network.layers, layers);
@@ -98,7 +98,7 @@ class AskedWidths {
 /// nested layers. Visits only one arm of a residual (infer_shapes has checked that positions agree), so that nesting is
 /// cheap.
 struct ShapeAfter {
-  const AskedWidths& asked;
+  const RequestedWidths& asked;
 
   static Shape windowed(const Shape& in, const Extent& window, const Extent& strides, Padding padding, Index channels) {
     return {windowing(in.height, window.rows, strides.rows, padding).count,
@@ -251,7 +251,7 @@ class Builder {
   Index hidden_;
   Parameterisation parameterisation_;
   Initialisation initialisation_;
-  AskedWidths asked_;
+  RequestedWidths asked_;
   ShapeAfter shape_after_;
 };
 

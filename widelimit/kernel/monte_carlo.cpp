@@ -92,7 +92,7 @@ Tensor<double> probe_signal(Index count, const Shape& output, std::uint64_t seed
 }
 
 Estimate estimate(const Problem& problem, std::uint64_t seed, const Engine& engine, Progress* progress) {
-  RareQuestions questions(progress);
+  ThrottledProgress questions(progress);
   const Architecture& architecture = problem.architecture;
   const Parameters<double> parameters = draw_parameters<double>(architecture, seed, engine);
   const PassOptions masks1{.dropout = DropoutDraw{seed, 0}, .input_signal = false, .progress = questions.get()};

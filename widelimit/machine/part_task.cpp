@@ -4,7 +4,7 @@
 
 namespace widelimit {
 
-std::vector<double> losses_of(const Truth& truth, const Told& told, std::span<const Index> rows) {
+std::vector<double> losses_of(const SampleTargets& truth, const MachinePredictions& told, std::span<const Index> rows) {
   std::vector<double> losses;
   losses.reserve(rows.size());
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -15,7 +15,7 @@ std::vector<double> losses_of(const Truth& truth, const Told& told, std::span<co
   return losses;
 }
 
-double sum_of_errors(const Truth& truth, const Told& told, std::span<const Index> rows,
+double sum_of_errors(const SampleTargets& truth, const MachinePredictions& told, std::span<const Index> rows,
                      std::span<const double> weights) {
   const std::vector<double> losses = losses_of(truth, told, rows);
   double sum = 0;
@@ -23,7 +23,8 @@ double sum_of_errors(const Truth& truth, const Told& told, std::span<const Index
   return sum;
 }
 
-PartTask::PartTask(const Truth& truth, std::span<const Index> rows, const MachineOptions& machine) : machine_(machine) {
+PartTask::PartTask(const SampleTargets& truth, std::span<const Index> rows, const MachineOptions& machine)
+    : machine_(machine) {
   if (!machine.weights.empty()) weights_ = chosen(machine.weights, rows);
   machine_.weights = {};
   if (!truth.classes()) {
@@ -48,9 +49,9 @@ FittedMachine PartTask::fit(const GramMatrix& k, double lambda) const {
   return train_values(k, {targets_.data(), std::ssize(targets_), 1, 1}, machine(lambda));
 }
 
-Told PartTask::told(const FittedMachine& fitted, const Matrix<double>& decisions) const {
+MachinePredictions PartTask::told(const FittedMachine& fitted, const Matrix<double>& decisions) const {
   if (present_.count() == 0) return {.classes = {}, .values = {decisions.data(), decisions.data() + decisions.rows()}};
-  Told told{.classes = classes_of(fitted.scheme, present_.count(), decisions.view()), .values = {}};
+  MachinePredictions told{.classes = classes_of(fitted.scheme, present_.count(), decisions.view()), .values = {}};
   for (Index& label : told.classes) label = present_.classes[usize(label)];
   return told;
 }

@@ -10,7 +10,7 @@
 namespace widelimit {
 
 /// Targets of all samples: classes 0 … classes − 1, or numbers.
-struct Truth {
+struct SampleTargets {
   std::span<const Index> labels;  ///< empty for numeric targets
   std::span<const double> targets;
 
@@ -19,30 +19,31 @@ struct Truth {
 };
 
 /// Predictions of a machine for some samples.
-struct Told {
+struct MachinePredictions {
   std::vector<Index> classes;
   std::vector<double> values;  ///< instead, for numeric targets
 };
 
 /// Returns the loss of each of `rows`: the 0-1 loss of the class, or (y − g)².
-[[nodiscard]] std::vector<double> losses_of(const Truth& truth, const Told& told, std::span<const Index> rows);
+[[nodiscard]] std::vector<double> losses_of(const SampleTargets& truth, const MachinePredictions& told,
+                                            std::span<const Index> rows);
 /// Returns the weighted sum of these losses. `weights` are those of all samples; empty means 1.
-[[nodiscard]] double sum_of_errors(const Truth& truth, const Told& told, std::span<const Index> rows,
-                                   std::span<const double> weights);
+[[nodiscard]] double sum_of_errors(const SampleTargets& truth, const MachinePredictions& told,
+                                   std::span<const Index> rows, std::span<const double> weights);
 
 /// A learning task on a subset of the samples, such as the training rows of a fold. A subset may lack some classes: its
 /// machines are fitted to those present, and predictions are mapped back to the class numbers of all samples.
 class PartTask {
  public:
   /// `machine` has the weights of all samples and all classes.
-  PartTask(const Truth& truth, std::span<const Index> rows, const MachineOptions& machine);
+  PartTask(const SampleTargets& truth, std::span<const Index> rows, const MachineOptions& machine);
 
   /// Returns the options for this subset. They refer to the weights of this object.
   [[nodiscard]] MachineOptions machine(double lambda) const;
   /// Fits the machine to the Gram matrix of the subset.
   [[nodiscard]] FittedMachine fit(const GramMatrix& k, double lambda) const;
   /// Converts decisions of the fitted machine on any samples to predictions.
-  [[nodiscard]] Told told(const FittedMachine& fitted, const Matrix<double>& decisions) const;
+  [[nodiscard]] MachinePredictions told(const FittedMachine& fitted, const Matrix<double>& decisions) const;
 
   /// Labels and classes of the subset; empty for numeric targets.
   [[nodiscard]] const PresentClasses& present() const { return present_; }

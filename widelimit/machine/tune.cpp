@@ -134,7 +134,7 @@ FoldKernels fold_kernels(const GramMatrix& k, const SplitRows& fold, std::span<c
 
 /// Computes the points by cross-validation. Each sample contributes its weight divided by the sum of all weights or,
 /// with given folds, by that of its fold. `weights` are the sample weights in errors, including class weights.
-std::vector<TunePoint> by_folds(const GramMatrix& k, const Truth& truth, std::span<const double> weights,
+std::vector<TunePoint> by_folds(const GramMatrix& k, const SampleTargets& truth, std::span<const double> weights,
                                 const TuneOptions& options) {
   std::vector<TunePoint> points;
   for (const double lambda : lambdas_of(options)) points.push_back({.lambda = lambda});
@@ -175,7 +175,7 @@ std::vector<TunePoint> by_folds(const GramMatrix& k, const Truth& truth, std::sp
 
 }  // namespace
 
-std::vector<SplitRows> tune_folds(const Truth& truth, const TuneOptions& options) {
+std::vector<SplitRows> tune_folds(const SampleTargets& truth, const TuneOptions& options) {
   if (!options.given_folds.empty()) return options.given_folds;
   if (truth.classes()) return draw_folds(truth.labels, options.folds, options.seed);
   return draw_folds(std::vector<Index>(truth.targets.size(), 0), options.folds, options.seed);

@@ -59,7 +59,7 @@ struct TuneOptions {
                                                  const TuneOptions& options);
 
 /// Returns the given folds, or random folds stratified by class.
-[[nodiscard]] std::vector<SplitRows> tune_folds(const Truth& truth, const TuneOptions& options);
+[[nodiscard]] std::vector<SplitRows> tune_folds(const SampleTargets& truth, const TuneOptions& options);
 
 /// Returns the index of the smallest error; ties by the smallest squared error, then by the largest λ. Empty if no
 /// point has an error.

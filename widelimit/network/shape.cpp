@@ -23,9 +23,9 @@ std::string to_string(const Grid& grid) {
 std::string to_string(const Extent& extent) { return fmt::format("{}x{}", extent.rows, extent.cols); }
 
 /// Traverses the tree in the order of evaluation and records the grid after every layer.
-class Walk {
+class ShapeRecorder {
  public:
-  explicit Walk(std::vector<LayerShape>& shapes) : shapes_(shapes) {}
+  explicit ShapeRecorder(std::vector<LayerShape>& shapes) : shapes_(shapes) {}
 
   Grid series(const Layers& layers, Grid grid, const std::string& prefix) {
     for (std::size_t i = 0; i < layers.size(); ++i) {
@@ -135,7 +135,7 @@ struct Neighbours {
   std::string layer;
 };
 
-struct LooksAtNeighbours {
+struct ReadsNeighbours {
   bool operator()(const Conv& conv) const { return conv.kernel != Extent{1, 1}; }
   bool operator()(const Pool& pool) const { return pool.window != Extent{1, 1}; }
   bool operator()(const GlobalPool&) const { return true; }
@@ -153,7 +153,7 @@ std::optional<Neighbours> first_neighbours(const Layers& layers, const std::stri
       if (auto found = first_neighbours(residual->branch, place + ".branch.")) return found;
       if (!residual->shortcut) continue;
       if (auto found = first_neighbours(*residual->shortcut, place + ".shortcut.")) return found;
-    } else if (std::visit(LooksAtNeighbours{}, layers[i].value)) {
+    } else if (std::visit(ReadsNeighbours{}, layers[i].value)) {
       return Neighbours{place, to_text(layers[i])};
     }
   }
@@ -221,7 +221,7 @@ std::vector<LayerShape> infer_shapes(const Network& network, const Shape& input)
   if (!reads_graphs(network)) refuse_vectors(network, input);
   const Shape read = effective_input(network, input);
   std::vector<LayerShape> shapes;
-  const Grid end = Walk(shapes).series(network.layers, {read.height, read.width, read.nodes}, "");
+  const Grid end = ShapeRecorder(shapes).series(network.layers, {read.height, read.width, read.nodes}, "");
   if (end != Grid{} && !end.nodes) {
     const LayerShape& last = shapes.back();
     fail(Code::input,

@@ -11,19 +11,19 @@ namespace widelimit {
 namespace {
 
 /// Tracks the limit state through a network without shapes, in parallel with lower().
-class Judge {
+class StateTracker {
  public:
-  explicit Judge(bool one_position) : state_(one_position) {}
+  explicit StateTracker(bool one_position) : state_(one_position) {}
 
   void layers(const Layers& list, const std::string& prefix) {
     for (std::size_t k = 0; k < list.size(); ++k) {
       const std::string place = prefix + std::to_string(k + 1);
       const bool residual = std::holds_alternative<Residual>(list[k].value);
       const std::string layer = "layer " + place + " (" + (residual ? "residual" : to_text(list[k])) + ")";
-      std::visit([&](const auto& one) { judge(layer, (*this)(one, place)); }, list[k].value);
+      std::visit([&](const auto& one) { require(layer, (*this)(one, place)); }, list[k].value);
     }
   }
-  LimitFormula verdict() {
+  LimitFormula formula() {
     settle();
     return std::move(verdict_);
   }
@@ -60,7 +60,7 @@ class Judge {
   }
 
   /// Keeps the first obstacle, the one that lower() reports.
-  void judge(const Text& layer, Reason reason) {
+  void require(const Text& layer, Reason reason) {
     if (reason.empty() || !verdict_.obstacle.empty()) return;
     verdict_ = {Exactness::monte_carlo, layer + " " + Text(reason)};
   }
@@ -81,9 +81,9 @@ class Judge {
 }  // namespace
 
 LimitFormula limit_formula(const Network& network) {
-  Judge judge(!is_spatial(network));
-  judge.layers(network.layers, "");
-  return judge.verdict();
+  StateTracker tracker(!is_spatial(network));
+  tracker.layers(network.layers, "");
+  return tracker.formula();
 }
 
 Exactness exactness(const Network& network) { return limit_formula(network).exactness; }

@@ -18,7 +18,7 @@ constexpr std::string_view random_variance =
 
 std::string_view LimitState::activate(const Activation& activation) {
   if (activation.phi == Phi::identity) return {};
-  if (law_ == Law::gaussian && settled_) {
+  if (distribution_ == Distribution::gaussian && settled_) {
     chain_.append(activation);
     return {};
   }
@@ -46,20 +46,20 @@ LimitState::Pending LimitState::settle() {
   chain_ = {};
   flatten_ = false;
   if (!pending.chain.empty()) {
-    law_ = Law::other;
+    distribution_ = Distribution::other;
     what_ = "reads the output of an activation, which is not Gaussian";
     zero_mean_ = pending.chain.is_odd();
     nonnegative_ = pending.chain.is_nonnegative();
   }
-  if (pending.flatten && law_ == Law::gaussian) {
-    law_ = Law::other;
+  if (pending.flatten && distribution_ == Distribution::gaussian) {
+    distribution_ = Distribution::other;
     what_ = "reads flattened positions of different variance, which are not Gaussian";
   }
   return pending;
 }
 
 void LimitState::weigh() {
-  law_ = Law::gaussian;
+  distribution_ = Distribution::gaussian;
   zero_mean_ = true;
   nonnegative_ = false;
   std::fill(fresh_.begin(), fresh_.end(), true);
@@ -67,25 +67,25 @@ void LimitState::weigh() {
 
 void LimitState::pool(bool over_all_positions) {
   one_position_ = one_position_ || over_all_positions;
-  if (law_ == Law::other) what_ = "reads pooled values that are not Gaussian";
+  if (distribution_ == Distribution::other) what_ = "reads pooled values that are not Gaussian";
 }
 
 void LimitState::drop(double rate) {
   if (rate == 1) return;
-  if (law_ == Law::input) {
+  if (distribution_ == Distribution::input) {
     settled_ = false;
     return;
   }
-  law_ = Law::other;
+  distribution_ = Distribution::other;
   what_ = "reads values with dropout, which are not Gaussian";
 }
 
 std::string_view LimitState::normalise() {
-  if (law_ == Law::input)
+  if (distribution_ == Distribution::input)
     return "reads the network's inputs, whose mean over channels the covariance does not determine";
   if (!settled_) return random_variance;
   if (!zero_mean_) return "reads values whose mean over channels is not zero and not determined by the covariance";
-  if (law_ == Law::other) what_ = "reads normalised values that are not Gaussian";
+  if (distribution_ == Distribution::other) what_ = "reads normalised values that are not Gaussian";
   return {};
 }
 
@@ -109,10 +109,12 @@ std::string_view LimitState::join(const LimitState& other) {
     reason = "adds two branches whose means over units are both non-zero, so that their product has a non-zero mean";
   }
   if (!fresh_.back() && !other.fresh_.back()) reason = "adds two branches that depend on the same weights";
-  const bool inputs = law_ == Law::input || other.law_ == Law::input;
+  const bool inputs = distribution_ == Distribution::input || other.distribution_ == Distribution::input;
   settled_ = settled_ && other.settled_ && !inputs;
-  law_ = law_ == Law::gaussian && other.law_ == Law::gaussian ? Law::gaussian : Law::other;
-  if (law_ != Law::gaussian) what_ = "reads a sum with values that are not Gaussian";
+  distribution_ = distribution_ == Distribution::gaussian && other.distribution_ == Distribution::gaussian
+                      ? Distribution::gaussian
+                      : Distribution::other;
+  if (distribution_ != Distribution::gaussian) what_ = "reads a sum with values that are not Gaussian";
   zero_mean_ = zero_mean_ && other.zero_mean_;
   nonnegative_ = nonnegative_ && other.nonnegative_;
   one_position_ = one_position_ && other.one_position_;

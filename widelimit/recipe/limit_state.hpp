@@ -51,13 +51,13 @@ class LimitState {
   [[nodiscard]] std::string_view join(const LimitState& other);
 
  private:
-  enum class Law : std::uint8_t {
+  enum class Distribution : std::uint8_t {
     input,     ///< finitely many numbers, the network inputs
     gaussian,  ///< independent across units, jointly Gaussian over samples and positions, mean zero
     other,     ///< independent across units, known second moments
   };
 
-  Law law_ = Law::input;
+  Distribution distribution_ = Distribution::input;
   std::string_view what_ = "reads the network's inputs, which are not Gaussian";
   bool zero_mean_ = false;  ///< mean over units
   bool nonnegative_ = false;

@@ -50,7 +50,7 @@ nb::object pair_or_none(const std::optional<Interval>& interval) {
   return interval ? nb::object(nb::make_tuple(interval->low, interval->high)) : nb::object(nb::none());
 }
 
-nb::object said(Told told) {
+nb::object said(MachinePredictions told) {
   return told.values.empty() ? as_array(std::move(told.classes)) : as_array(std::move(told.values));
 }
 

@@ -1,6 +1,6 @@
 #include "widelimit/analysis/comparison/compare.hpp"
 
-#include "widelimit/analysis/comparison/referee.hpp"
+#include "widelimit/analysis/comparison/candidate_evaluator.hpp"
 #include "widelimit/base/clock.hpp"
 #include "widelimit/base/shared_progress.hpp"
 #include "widelimit/data/labels/folds.hpp"
@@ -25,7 +25,7 @@ struct OuterFold {
   std::vector<SplitRows> inner;  ///< indices into rows.train; empty for leave-one-out
 };
 
-Truth truth_of(const FitTargets& y) {
+SampleTargets sample_targets(const FitTargets& y) {
   if (!y.labels.empty()) return {.labels = y.labels, .targets = {}};
   if (y.values.cols != 1 || y.values.stride != 1) {
     fail(Code::input, "kernel comparison needs one label or number per sample, not {}", y.values.cols);
@@ -41,7 +41,7 @@ std::vector<Index> all_rows(Index count) {
 
 std::vector<SplitRows> inner_folds(const PartTask& task, const CompareOptions& options) {
   if (options.tune.machine.machine == Machine::ridge) return {};
-  const Truth truth{.labels = task.present().labels, .targets = task.targets()};
+  const SampleTargets truth{.labels = task.present().labels, .targets = task.targets()};
   std::vector<SplitRows> folds =
       tune_folds(truth, {.machine = {}, .lambdas = {}, .folds = options.inner_folds, .seed = options.tune.seed});
   (void)check_folds(folds, truth.samples(), truth.labels);
@@ -73,11 +73,16 @@ bool improve(std::optional<Choice>& before, std::size_t kernel, std::span<const 
 }
 
 /// State shared by all candidates: samples, targets, folds.
-class Ground {
+class ComparisonSetting {
  public:
-  Ground(const SampleView& x, const FitTargets& targets, const std::optional<TestSamples>& test,
-         const CompareOptions& options, const Engine& engine)
-      : x_(x), truth_(truth_of(targets)), classes_(targets.classes), test_(test), options_(options), engine_(engine) {
+  ComparisonSetting(const SampleView& x, const FitTargets& targets, const std::optional<TestSamples>& test,
+                    const CompareOptions& options, const Engine& engine)
+      : x_(x),
+        truth_(sample_targets(targets)),
+        classes_(targets.classes),
+        test_(test),
+        options_(options),
+        engine_(engine) {
     if (truth_.samples() != x.count()) {
       fail(Code::input, "there are {} labels or numbers for {} samples", truth_.samples(), x.count());
     }
@@ -91,7 +96,7 @@ class Ground {
   }
 
   [[nodiscard]] const SampleView& samples() const { return x_; }
-  [[nodiscard]] const Truth& truth() const { return truth_; }
+  [[nodiscard]] const SampleTargets& truth() const { return truth_; }
   [[nodiscard]] const std::vector<SplitRows>& rows() const { return rows_; }
   [[nodiscard]] const std::vector<OuterFold>& folds() const { return folds_; }
   [[nodiscard]] const CompareOptions& options() const { return options_; }
@@ -150,8 +155,8 @@ class Ground {
     const PartTask task(truth_, all_rows(x_.count()), checked_machine());
     const FittedMachine fitted = task.fit(gram(answer), lambda);
     const AnyView test_by_train = view_of(answer.matrices.back().values);
-    const Told told = task.told(fitted, decision(fitted.fit, test_by_train, engine_));
-    const Truth truth = truth_of(test_->targets);
+    const MachinePredictions told = task.told(fitted, decision(fitted.fit, test_by_train, engine_));
+    const SampleTargets truth = sample_targets(test_->targets);
     const double errors = sum_of_errors(truth, told, all_rows(truth.samples()), {});
     row.test_error = errors / static_cast<double>(truth.samples());
     if (truth.classes()) row.test_interval = wilson_interval(std::llround(errors), truth.samples());
@@ -166,7 +171,7 @@ class Ground {
   }
 
   SampleView x_;
-  Truth truth_;
+  SampleTargets truth_;
   Index classes_;
   std::optional<TestSamples> test_;
   CompareOptions options_;
@@ -179,15 +184,15 @@ class Ground {
 /// Evaluates one candidate on all folds, one kernel of its family at a time, so that only one Gram matrix is in memory.
 class Run {
  public:
-  Run(const Ground& ground, Candidate candidate) : ground_(ground), in_folds_(ground.folds().size()) {
+  Run(const ComparisonSetting& setting, Candidate candidate) : setting_(setting), in_folds_(setting.folds().size()) {
     row_.candidate = std::move(candidate);
-    row_.folds.resize(ground.folds().size());
+    row_.folds.resize(setting.folds().size());
   }
 
   [[nodiscard]] ComparedKernel row(std::vector<std::string>& notes) && {
     const auto start = Clock::now();
     try {
-      const std::vector<AnyKernel> kernels = kernels_of(row_.candidate, ground_.samples());
+      const std::vector<AnyKernel> kernels = kernels_of(row_.candidate, setting_.samples());
       for (const AnyKernel& kernel : kernels) try_kernel(kernel, kernels.size() == 1);
       finish(notes);
     } catch (const Error& error) {
@@ -214,31 +219,31 @@ class Run {
   }
 
   void add_kernel(const AnyKernel& kernel, bool alone) {
-    const KernelAnswer answer = ground_.kernel(kernel, row_.candidate.kind);
+    const KernelAnswer answer = setting_.kernel(kernel, row_.candidate.kind);
     row_.kernel_seconds += answer.seconds;
     row_.quadrature_error = std::max(row_.quadrature_error, answer.quadrature_error);
-    const GramMatrix k = ground_.gram(answer);
-    TuneOptions options = ground_.options().tune;
+    const GramMatrix k = setting_.gram(answer);
+    TuneOptions options = setting_.options().tune;
     options.machine.check_definite = !answer.semidefinite;
     if (options.lambdas.empty()) options.lambdas = lambdas_for(k);
     const std::size_t place = row_.tuned.size();
-    row_.tuned.push_back({kernel, ground_.tune(k, options)});
+    row_.tuned.push_back({kernel, setting_.tune(k, options)});
     const std::vector<TunePoint>& points = row_.tuned.back().points;
     if (!best_point(points)) {
       if (message_.empty()) message_ = points.front().message;
       return;
     }
-    if (improve(whole_, place, points)) ground_.add_test_error(row_, answer, whole_->point.lambda);
+    if (improve(whole_, place, points)) setting_.add_test_error(row_, answer, whole_->point.lambda);
     for (std::size_t f = 0; f < in_folds_.size(); ++f) {
       stop_if_asked(options.machine.progress);
-      const OuterFold& fold = ground_.folds()[f];
+      const OuterFold& fold = setting_.folds()[f];
       const GramMatrix square = k.part(fold.rows.train);
       // A single kernel with a single λ needs no selection.
       const std::vector<TunePoint> within =
           alone && points.size() == 1
               ? std::vector<TunePoint>{{.lambda = points.front().lambda, .misclassified = 0.0, .squared_error = 0.0}}
-              : ground_.tune(fold, square, options);
-      if (improve(in_folds_[f], place, within)) row_.folds[f] = ground_.told(fold, k, square, *in_folds_[f]);
+              : setting_.tune(fold, square, options);
+      if (improve(in_folds_[f], place, within)) row_.folds[f] = setting_.told(fold, k, square, *in_folds_[f]);
     }
   }
 
@@ -266,7 +271,7 @@ class Run {
     }
   }
 
-  const Ground& ground_;
+  const ComparisonSetting& setting_;
   ComparedKernel row_;
   std::optional<Choice> whole_;                  ///< on all training samples
   std::vector<std::optional<Choice>> in_folds_;  ///< on the training part of each fold
@@ -307,8 +312,8 @@ void add_edge_notes(Comparison& comparison) {
 
 /// Sets p of each candidate against the best one. Holm's method adjusts over all pairs, since the best one is selected
 /// afterwards.
-void add_p(Comparison& comparison, const Referee& referee) {
-  if (referee.paired_test() == PairedTest::none) return;
+void add_p(Comparison& comparison, const CandidateEvaluator& evaluator) {
+  if (evaluator.paired_test() == PairedTest::none) return;
   std::vector<double> p;
   std::vector<std::pair<std::size_t, std::size_t>> pairs;
   std::vector<ComparedKernel>& kernels = comparison.kernels;
@@ -316,7 +321,7 @@ void add_p(Comparison& comparison, const Referee& referee) {
     for (std::size_t j = 0; j < i; ++j) {
       if (kernels[i].failure || kernels[j].failure) continue;
       pairs.emplace_back(i, j);
-      p.push_back(referee.p_of(kernels[i], kernels[j]));
+      p.push_back(evaluator.p_of(kernels[i], kernels[j]));
     }
   }
   const std::vector<double> adjusted = holm_adjusted(p);
@@ -345,15 +350,15 @@ Comparison compare_kernels(const std::vector<Candidate>& candidates, const Sampl
   SharedProgress progress(asked.tune.machine.progress, std::ssize(candidates), "kernels");
   CompareOptions options = asked;
   options.tune.machine.progress = progress.get();
-  const Ground ground(x, targets, test, options, engine);
-  const Referee referee(ground.truth(), ground.rows(), ground.weights());
-  Comparison comparison{.test = referee.paired_test(),
-                        .folds = ground.rows(),
-                        .classes = ground.truth().classes(),
-                        .notes = ground.notes()};
+  const ComparisonSetting setting(x, targets, test, options, engine);
+  const CandidateEvaluator evaluator(setting.truth(), setting.rows(), setting.weights());
+  Comparison comparison{.test = evaluator.paired_test(),
+                        .folds = setting.rows(),
+                        .classes = setting.truth().classes(),
+                        .notes = setting.notes()};
   for (const Candidate& candidate : candidates) {
-    ComparedKernel row = Run(ground, candidate).row(comparison.notes);
-    if (!row.failure) referee.judge(row);
+    ComparedKernel row = Run(setting, candidate).row(comparison.notes);
+    if (!row.failure) evaluator.evaluate(row);
     comparison.kernels.push_back(std::move(row));
     progress.at(std::ssize(comparison.kernels));
   }
@@ -363,7 +368,7 @@ Comparison compare_kernels(const std::vector<Candidate>& candidates, const Sampl
                 fmt::format("no kernel has a result; {}: {}", candidates.front().name, failure->what()),
                 failure->remedies());
   }
-  add_p(comparison, referee);
+  add_p(comparison, evaluator);
   add_edge_notes(comparison);
   return comparison;
 }

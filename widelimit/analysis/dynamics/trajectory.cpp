@@ -2,15 +2,15 @@
 
 namespace widelimit {
 
-const char* text(Meeting meeting) {
+const char* text(KinkBehaviour meeting) {
   switch (meeting) {
-    case Meeting::crosses:
+    case KinkBehaviour::crosses:
       return "crosses";
-    case Meeting::slides:
+    case KinkBehaviour::slides:
       return "slides";
-    case Meeting::leaves:
+    case KinkBehaviour::leaves:
       return "leaves";
-    case Meeting::rests:
+    case KinkBehaviour::rests:
       return "rests";
   }
   return "";

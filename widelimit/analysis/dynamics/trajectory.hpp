@@ -28,19 +28,19 @@ struct Recording {
 };
 
 /// Behaviour of an output at a kink of the loss.
-enum class Meeting : std::uint8_t {
+enum class KinkBehaviour : std::uint8_t {
   crosses,  ///< crosses the kink
   slides,   ///< stays on the kink with a subgradient strictly between the two slopes
   leaves,   ///< leaves the kink after sliding
   rests,    ///< stays on the kink with the slope of one side
 };
-[[nodiscard]] const char* text(Meeting meeting);
+[[nodiscard]] const char* text(KinkBehaviour meeting);
 
 struct FlowEvent {
   double time = 0;
   Index sample = 0;
   Index output = 0;
-  Meeting meeting = Meeting::crosses;
+  KinkBehaviour meeting = KinkBehaviour::crosses;
 };
 
 /// Check of L(β_t) − L(β*) ≤ bound(t)·(L(β₀) − L(β*)) along a trajectory: EQ Theorem 3.1 with bound e^{−2λt}, and for

@@ -92,9 +92,9 @@ double common_rate(const Network& network, const TrainData& data, const Equivale
 }
 
 /// Compares a network and its machine step by step.
-class SideBySide {
+class StepwiseDifference {
  public:
-  SideBySide(const TrainingRecord& net, const MachinePath& machine, const TrainData& data)
+  StepwiseDifference(const TrainingRecord& net, const MachinePath& machine, const TrainData& data)
       : net_(net), machine_(machine), outputs_(data.y.cols) {}
 
   void measure(EquivalenceRun& run) const {
@@ -191,7 +191,7 @@ class Comparison {
     if (trained.summary.finished()) {
       choose_machine(trained, how);
       if (machine_.summary.converged()) {
-        const SideBySide both(trained.record, machine_, data_);
+        const StepwiseDifference both(trained.record, machine_, data_);
         both.measure(run);
         if (number == 0) result_.paths.push_back(both.path(width, result_.watched));
         if (options_.parts) split(trained, how, run);
@@ -240,7 +240,7 @@ class Comparison {
       return;
     }
     EquivalenceRun beside_own;
-    SideBySide(trained.record, own, data_).measure(beside_own);
+    StepwiseDifference(trained.record, own, data_).measure(beside_own);
     run.movement_part = beside_own.difference;
     run.kernel_part =
         std::max(largest_gap(own.train.data(), machine_.train.data(), own.train.rows() * own.train.cols()),

@@ -25,10 +25,10 @@ struct Gates {
 };
 
 /// Observer that evaluates a training at its checkpoints.
-class Watcher {
+class CheckpointObserver {
  public:
-  Watcher(const TrainData& data, const Probe& probe, const EvolutionOptions& options, const Engine& engine,
-          Evolution& result)
+  CheckpointObserver(const TrainData& data, const Probe& probe, const EvolutionOptions& options, const Engine& engine,
+                     Evolution& result)
       : data_(data),
         probe_(probe),
         options_(options),
@@ -262,7 +262,7 @@ Evolution evolution(const Network& network, const TrainData& data, const Probe& 
   check_probe(data, probe);
   if (options.barrier) require_children(options.train, data.x.count());
   Evolution result;
-  Watcher watcher(data, probe, options, engine, result);
+  CheckpointObserver watcher(data, probe, options, engine, result);
   const double kernels = options.kernel.outputs == KernelOutputs::each ? static_cast<double>(data.y.cols) : 1.0;
   const auto n = static_cast<double>(probe.x.count());
   require_memory(8 * n * n * kernels * static_cast<double>(watcher.steps().size()), options.train.memory,

@@ -38,11 +38,11 @@ double AttackedRows::distance(const double* a, const double* b) const {
   return largest;
 }
 
-Descended::Descended(Index rows, Index features)
+NearestSamples::NearestSamples(Index rows, Index features)
     : distance(usize(rows), std::numeric_limits<double>::infinity()), samples(rows, features) {}
 
 AttackDescent::AttackDescent(const AttackedRows& attacked, AttackGoal goal, std::vector<Index> rows,
-                             const AttackOptions& options, Descended& found)
+                             const AttackOptions& options, NearestSamples& found)
     : attacked_(attacked),
       goal_(std::move(goal)),
       rows_(std::move(rows)),
@@ -195,7 +195,7 @@ void move_on(const AttackedRows& attacked, Index point, const double* found, dou
 
 }  // namespace
 
-Attacked confirmed(const AttackedRows& attacked, const Descended& found, const ClassChange& changed) {
+Attacked confirmed(const AttackedRows& attacked, const NearestSamples& found, const ClassChange& changed) {
   const Index count = attacked.points.rows, features = attacked.points.cols;
   Attacked result{std::vector<double>(usize(count), std::numeric_limits<double>::infinity()),
                   Matrix<double>(count, features, Content::unset)};
@@ -235,7 +235,7 @@ Attacked confirmed(const AttackedRows& attacked, const Descended& found, const C
 Attacked attack(const AttackedRows& attacked, const AttackGoal& goal, const CertifyOptions& options,
                 const Engine& engine, const ClassChange& changed) {
   const Index count = std::ssize(attacked.point);
-  Descended found(count, attacked.points.cols);
+  NearestSamples found(count, attacked.points.cols);
   // If the engine multiplies in its own memory, batches are larger but still keep all host threads busy.
   const Index shares = (count + engine.threads() - 1) / engine.threads();
   const Index rows_at_once = cones_of(engine) != nullptr ? std::clamp<Index>(shares, 64, 1024) : 64;

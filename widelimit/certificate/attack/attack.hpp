@@ -25,8 +25,8 @@ struct AttackedRows {
 };
 
 /// The nearest sample found for each row; the distance is ∞ if none was found.
-struct Descended {
-  Descended(Index rows, Index features);
+struct NearestSamples {
+  NearestSamples(Index rows, Index features);
   std::vector<double> distance;
   Matrix<double> samples;
 };
@@ -38,7 +38,7 @@ class AttackDescent {
  public:
   /// Updates the entries of `found` with indices `rows`.
   AttackDescent(const AttackedRows& attacked, AttackGoal goal, std::vector<Index> rows, const AttackOptions& options,
-                Descended& found);
+                NearestSamples& found);
   /// Runs the descents from the points and from random starts, then a line search back towards each point. Evaluates
   /// the goal once per step.
   void run(Progress* progress);
@@ -59,7 +59,7 @@ class AttackDescent {
   AttackGoal goal_;
   std::vector<Index> rows_;
   const AttackOptions& options_;
-  Descended& found_;
+  NearestSamples& found_;
   Matrix<double> x_, slopes_;
   std::vector<double> values_, reach_;
 };
@@ -75,7 +75,7 @@ using ClassChange = std::function<std::vector<bool>(MatrixView<const double> sam
 
 /// Returns the nearest sample of each point that `changed` confirms. Candidates are the results of the descents for its
 /// rows, nearest first; a candidate that is not confirmed is retried slightly farther from the point.
-[[nodiscard]] Attacked confirmed(const AttackedRows& attacked, const Descended& found, const ClassChange& changed);
+[[nodiscard]] Attacked confirmed(const AttackedRows& attacked, const NearestSamples& found, const ClassChange& changed);
 
 /// Runs the attack of `options` from all rows in batches; the threads of the engine evaluate the goal in parallel.
 [[nodiscard]] Attacked attack(const AttackedRows& attacked, const AttackGoal& goal, const CertifyOptions& options,

@@ -118,7 +118,7 @@ Attacked attack_margins(const TrainedNetwork& trained, const AttackedRows& attac
     for (const double value : values) answers.push_back(value < 0);
     return answers;
   };
-  Descended found(attacked.points.rows, attacked.points.cols);
+  NearestSamples found(attacked.points.rows, attacked.points.cols);
   AttackDescent(attacked, goal, std::move(rows), *options.attack, found).run(progress);
   return confirmed(attacked, found, changed);
 }

@@ -47,12 +47,12 @@ struct OpenDevice {
   std::counting_semaphore<> tiles{cuda::tiles_under_way};
 };
 
-class TileTurn {
+class TileSlot {
  public:
-  explicit TileTurn(std::counting_semaphore<>& tiles) : tiles_(tiles) { tiles_.acquire(); }
-  TileTurn(const TileTurn&) = delete;
-  TileTurn& operator=(const TileTurn&) = delete;
-  ~TileTurn() { tiles_.release(); }
+  explicit TileSlot(std::counting_semaphore<>& tiles) : tiles_(tiles) { tiles_.acquire(); }
+  TileSlot(const TileSlot&) = delete;
+  TileSlot& operator=(const TileSlot&) = delete;
+  ~TileSlot() { tiles_.release(); }
 
  private:
   std::counting_semaphore<>& tiles_;
@@ -117,7 +117,7 @@ class CudaKernels final : public Kernels {
   template <typename T>
   void host_tile(const Recipe& recipe, const Loaded& x1, Range rows, const Loaded& x2, Range cols,
                  std::span<const MatrixView<T>> outputs) const {
-    const TileTurn turn(shared_->tiles);
+    const TileSlot slot(shared_->tiles);
     std::vector<EngineMatrix> matrices;
     for (std::size_t s = 0; s < outputs.size(); ++s) {
       matrices.push_back(algebra_.allocate(rows.size(), cols.size(), precision_of<T>));

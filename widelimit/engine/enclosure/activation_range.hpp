@@ -19,7 +19,7 @@ inline constexpr double relative_slack = 0x1p-48;
 inline constexpr double inner_slack = 0x1p-47;
 
 /// A function with one minimum that decreases before it and increases after it.
-struct Valley {
+struct Unimodal {
   double left, right;  ///< φ decreases before `left` and increases after `right`
   double bottom;       ///< lower bound of the minimum
 };
@@ -53,7 +53,7 @@ struct Valley {
 }
 
 [[nodiscard]] WIDELIMIT_BOTH inline Interval valley_range(const ScalarFunction& f, const Interval& x,
-                                                          const Valley& valley) {
+                                                          const Unimodal& valley) {
   if (x.low >= valley.right) return range_through(f, x.low, x.high);
   if (x.high <= valley.left) return range_through(f, x.high, x.low);
   const double higher = std::max(range_through(f, x.low, x.low).high, range_through(f, x.high, x.high).high);
@@ -104,7 +104,7 @@ struct Valley {
 /// if it has one (abs, even powers, gaussian, gelu, swish), or the range of a wave (sin, cos, rbf). Not for polynomial
 /// and hermite.
 [[nodiscard]] WIDELIMIT_BOTH inline Interval activation_range(const ScalarFunction& f, const Interval& x) {
-  const Valley at_zero{0, 0, 0};
+  const Unimodal at_zero{0, 0, 0};
   constexpr double infinity = std::numeric_limits<double>::infinity();
   if (!finite(x)) return {-infinity, infinity};
   switch (f.phi) {

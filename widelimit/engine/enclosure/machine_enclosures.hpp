@@ -7,7 +7,7 @@
 namespace widelimit {
 
 /// EnclosurePasses on a Machine, i.e. a device or the host. The machine provides each(count, pass) for elementwise
-/// passes, rows(count, pass) for rowwise passes, and scratch(bytes), owned by the holder of turn(), with upload(from,
+/// passes, rows(count, pass) for rowwise passes, and scratch(bytes), owned by the holder of lock(), with upload(from,
 /// bytes, to). Optionally it has cells(rows, cols, pass) for passes over matrix entries.
 template <typename Machine>
 class MachineEnclosures final : public EnclosurePasses {
@@ -29,7 +29,7 @@ class MachineEnclosures final : public EnclosurePasses {
     cells(rows, cols, enclosing::RoundUp{g, least, bias, cols, radius});
   }
   void first_layer(const FirstLayerRows& rows, const EnclosureView& to) override {
-    [[maybe_unused]] const auto turn = machine_.turn();
+    [[maybe_unused]] const auto lock = machine_.lock();
     auto* const reach = static_cast<double*>(machine_.scratch(rows.reach.size_bytes() + rows.points.size_bytes()));
     auto* const points = static_cast<Index*>(static_cast<void*>(reach + rows.reach.size()));
     machine_.upload(rows.reach.data(), rows.reach.size_bytes(), reach);

@@ -24,7 +24,7 @@ HWY_INLINE V load(D d, const float* from) {
 
 /// Maximum of each lane and its position. Positions are doubles, exact for any feasible size, so that they share the
 /// mask of the values.
-struct Lead {
+struct LaneArgmax {
   V value;
   V at;
   HWY_INLINE void offer(V candidate, V position) {
@@ -34,7 +34,7 @@ struct Lead {
   }
 };
 
-HWY_INLINE Lead start(D d, double least) { return {hn::Set(d, least), hn::Set(d, -1.0)}; }
+HWY_INLINE LaneArgmax start(D d, double least) { return {hn::Set(d, least), hn::Set(d, -1.0)}; }
 
 HWY_INLINE double largest_lane(D d, V v) { return hn::GetLane(hn::MaxOfLanes(d, v)); }
 
@@ -42,19 +42,19 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// Ties go to the lowest position, so that the result does not depend on the vector width; −1 if no candidate exceeded
 /// the initial value. Branch-free, because a misprediction costs as much as a short pass.
-HWY_INLINE Best best_of(D d, const Lead& lead) {
+HWY_INLINE ScoredVariable best_of(D d, const LaneArgmax& lead) {
   const V most = hn::MaxOfLanes(d, lead.value);
   const V places = hn::IfThenElse(hn::Eq(lead.value, most), lead.at, hn::Set(d, infinity));
   return {hn::GetLane(most), static_cast<Index>(hn::GetLane(hn::MinOfLanes(d, places)))};
 }
 
 template <typename T>
-Best advance_by(const Moves<T>& moves, const double* up, double* gradient, Index size) {
+ScoredVariable advance_by(const Moves<T>& moves, const double* up, double* gradient, Index size) {
   const D d;
   const auto lanes = static_cast<Index>(hn::Lanes(d));
   const auto by_first = hn::Set(d, moves.by_first);
   const auto by_second = hn::Set(d, moves.by_second);
-  Lead lead = start(d, -infinity);
+  LaneArgmax lead = start(d, -infinity);
   V position = hn::Iota(d, 0.0);
   const auto stride = hn::Set(d, static_cast<double>(lanes));
   Index k = 0;
@@ -66,7 +66,7 @@ Best advance_by(const Moves<T>& moves, const double* up, double* gradient, Index
     lead.offer(hn::Neg(hn::Add(g, hn::LoadU(d, up + k))), position);
     position = hn::Add(position, stride);
   }
-  Best best = best_of(d, lead);
+  ScoredVariable best = best_of(d, lead);
   for (; k < size; ++k) {
     gradient[k] +=
         moves.by_first * static_cast<double>(moves.first[k]) + moves.by_second * static_cast<double>(moves.second[k]);
@@ -78,8 +78,8 @@ Best advance_by(const Moves<T>& moves, const double* up, double* gradient, Index
 }
 
 template <typename T>
-Best partner_of(const Growing<T>& growing, const double* diagonal, const double* down, const double* gradient,
-                Index size, double floor, double& largest) {
+ScoredVariable partner_of(const IncreasedVariable<T>& growing, const double* diagonal, const double* down,
+                          const double* gradient, Index size, double floor, double& largest) {
   const D d;
   const auto lanes = static_cast<Index>(hn::Lanes(d));
   const auto slope = hn::Set(d, growing.slope);
@@ -88,7 +88,7 @@ Best partner_of(const Growing<T>& growing, const double* diagonal, const double*
   const auto zero = hn::Zero(d);
   const auto minus_two = hn::Set(d, -2.0);
   V top = hn::Set(d, -infinity);
-  Lead lead = start(d, 0.0);
+  LaneArgmax lead = start(d, 0.0);
   V position = hn::Iota(d, 0.0);
   const auto stride = hn::Set(d, static_cast<double>(lanes));
   Index k = 0;
@@ -100,7 +100,7 @@ Best partner_of(const Growing<T>& growing, const double* diagonal, const double*
     lead.offer(hn::Div(hn::Mul(difference, difference), hn::Max(eta, least)), position);
     position = hn::Add(position, stride);
   }
-  Best best = best_of(d, lead);
+  ScoredVariable best = best_of(d, lead);
   largest = largest_lane(d, top);
   for (; k < size; ++k) {
     const double fall = gradient[k] + down[k];
@@ -114,13 +114,13 @@ Best partner_of(const Growing<T>& growing, const double* diagonal, const double*
 }
 
 template <typename T>
-Best advance_single_by(const Moves<T>& moves, const double* up, const double* down, const double* inverse,
-                       double* gradient, Index size, double& largest) {
+ScoredVariable advance_single_by(const Moves<T>& moves, const double* up, const double* down, const double* inverse,
+                                 double* gradient, Index size, double& largest) {
   const D d;
   const auto lanes = static_cast<Index>(hn::Lanes(d));
   const auto by = hn::Set(d, moves.by_first);
   V top = hn::Zero(d);
-  Lead lead = start(d, 0.0);
+  LaneArgmax lead = start(d, 0.0);
   V position = hn::Iota(d, 0.0);
   const auto stride = hn::Set(d, static_cast<double>(lanes));
   Index k = 0;
@@ -133,7 +133,7 @@ Best advance_single_by(const Moves<T>& moves, const double* up, const double* do
     lead.offer(hn::Mul(hn::Mul(slope, slope), hn::LoadU(d, inverse + k)), position);
     position = hn::Add(position, stride);
   }
-  Best best = best_of(d, lead);
+  ScoredVariable best = best_of(d, lead);
   largest = largest_lane(d, top);
   for (; k < size; ++k) {
     gradient[k] += moves.by_first * static_cast<double>(moves.first[k]);
@@ -145,26 +145,26 @@ Best advance_single_by(const Moves<T>& moves, const double* up, const double* do
   return best;
 }
 
-Best advance_f32(const Moves<float>& moves, const double* up, double* gradient, Index size) {
+ScoredVariable advance_f32(const Moves<float>& moves, const double* up, double* gradient, Index size) {
   return advance_by(moves, up, gradient, size);
 }
-Best advance_f64(const Moves<double>& moves, const double* up, double* gradient, Index size) {
+ScoredVariable advance_f64(const Moves<double>& moves, const double* up, double* gradient, Index size) {
   return advance_by(moves, up, gradient, size);
 }
-Best partner_f32(const Growing<float>& growing, const double* diagonal, const double* down, const double* gradient,
-                 Index size, double floor, double& largest) {
+ScoredVariable partner_f32(const IncreasedVariable<float>& growing, const double* diagonal, const double* down,
+                           const double* gradient, Index size, double floor, double& largest) {
   return partner_of(growing, diagonal, down, gradient, size, floor, largest);
 }
-Best partner_f64(const Growing<double>& growing, const double* diagonal, const double* down, const double* gradient,
-                 Index size, double floor, double& largest) {
+ScoredVariable partner_f64(const IncreasedVariable<double>& growing, const double* diagonal, const double* down,
+                           const double* gradient, Index size, double floor, double& largest) {
   return partner_of(growing, diagonal, down, gradient, size, floor, largest);
 }
-Best single_f32(const Moves<float>& moves, const double* up, const double* down, const double* inverse,
-                double* gradient, Index size, double& largest) {
+ScoredVariable single_f32(const Moves<float>& moves, const double* up, const double* down, const double* inverse,
+                          double* gradient, Index size, double& largest) {
   return advance_single_by(moves, up, down, inverse, gradient, size, largest);
 }
-Best single_f64(const Moves<double>& moves, const double* up, const double* down, const double* inverse,
-                double* gradient, Index size, double& largest) {
+ScoredVariable single_f64(const Moves<double>& moves, const double* up, const double* down, const double* inverse,
+                          double* gradient, Index size, double& largest) {
   return advance_single_by(moves, up, down, inverse, gradient, size, largest);
 }
 
@@ -181,26 +181,26 @@ HWY_EXPORT(partner_f64);
 HWY_EXPORT(single_f32);
 HWY_EXPORT(single_f64);
 
-Best advance(const Moves<float>& moves, const double* up, double* gradient, Index size) {
+ScoredVariable advance(const Moves<float>& moves, const double* up, double* gradient, Index size) {
   return HWY_DYNAMIC_DISPATCH(advance_f32)(moves, up, gradient, size);
 }
-Best advance(const Moves<double>& moves, const double* up, double* gradient, Index size) {
+ScoredVariable advance(const Moves<double>& moves, const double* up, double* gradient, Index size) {
   return HWY_DYNAMIC_DISPATCH(advance_f64)(moves, up, gradient, size);
 }
-Best partner(const Growing<float>& growing, const double* diagonal, const double* down, const double* gradient,
-             Index size, double floor, double& largest) {
+ScoredVariable partner(const IncreasedVariable<float>& growing, const double* diagonal, const double* down,
+                       const double* gradient, Index size, double floor, double& largest) {
   return HWY_DYNAMIC_DISPATCH(partner_f32)(growing, diagonal, down, gradient, size, floor, largest);
 }
-Best partner(const Growing<double>& growing, const double* diagonal, const double* down, const double* gradient,
-             Index size, double floor, double& largest) {
+ScoredVariable partner(const IncreasedVariable<double>& growing, const double* diagonal, const double* down,
+                       const double* gradient, Index size, double floor, double& largest) {
   return HWY_DYNAMIC_DISPATCH(partner_f64)(growing, diagonal, down, gradient, size, floor, largest);
 }
-Best advance_single(const Moves<float>& moves, const double* up, const double* down, const double* inverse,
-                    double* gradient, Index size, double& largest) {
+ScoredVariable advance_single(const Moves<float>& moves, const double* up, const double* down, const double* inverse,
+                              double* gradient, Index size, double& largest) {
   return HWY_DYNAMIC_DISPATCH(single_f32)(moves, up, down, inverse, gradient, size, largest);
 }
-Best advance_single(const Moves<double>& moves, const double* up, const double* down, const double* inverse,
-                    double* gradient, Index size, double& largest) {
+ScoredVariable advance_single(const Moves<double>& moves, const double* up, const double* down, const double* inverse,
+                              double* gradient, Index size, double& largest) {
   return HWY_DYNAMIC_DISPATCH(single_f64)(moves, up, down, inverse, gradient, size, largest);
 }
 

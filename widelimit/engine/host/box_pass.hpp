@@ -11,7 +11,7 @@
 namespace widelimit::host {
 
 /// A variable and its selection score; `at` is −1 if there is no candidate.
-struct Best {
+struct ScoredVariable {
   double value = 0;
   Index at = -1;
 };
@@ -26,12 +26,12 @@ struct Moves {
 };
 
 /// Updates gradient += by_first·first + by_second·second; returns the minimum of gradient + up.
-Best advance(const Moves<float>& moves, const double* up, double* gradient, Index size);
-Best advance(const Moves<double>& moves, const double* up, double* gradient, Index size);
+ScoredVariable advance(const Moves<float>& moves, const double* up, double* gradient, Index size);
+ScoredVariable advance(const Moves<double>& moves, const double* up, double* gradient, Index size);
 
 /// The variable to increase: its column, slope and diagonal entry.
 template <typename T>
-struct Growing {
+struct IncreasedVariable {
   const T* column;
   double slope;
   double diagonal;
@@ -39,16 +39,16 @@ struct Growing {
 
 /// Returns the variable to decrease by the same amount: the one with the largest (Δ slope)²/η, where η = Q_ii + Q_kk −
 /// 2K_ik is at least `floor`. Sets `largest` to the maximum of gradient + down.
-Best partner(const Growing<float>& growing, const double* diagonal, const double* down, const double* gradient,
-             Index size, double floor, double& largest);
-Best partner(const Growing<double>& growing, const double* diagonal, const double* down, const double* gradient,
-             Index size, double floor, double& largest);
+ScoredVariable partner(const IncreasedVariable<float>& growing, const double* diagonal, const double* down,
+                       const double* gradient, Index size, double floor, double& largest);
+ScoredVariable partner(const IncreasedVariable<double>& growing, const double* diagonal, const double* down,
+                       const double* gradient, Index size, double floor, double& largest);
 
 /// Without an equality constraint: gradient += by_first·first (the second column is not read); returns the variable
 /// with the largest slope²·inverse. Sets `largest` to the largest descent slope of any variable.
-Best advance_single(const Moves<float>& moves, const double* up, const double* down, const double* inverse,
-                    double* gradient, Index size, double& largest);
-Best advance_single(const Moves<double>& moves, const double* up, const double* down, const double* inverse,
-                    double* gradient, Index size, double& largest);
+ScoredVariable advance_single(const Moves<float>& moves, const double* up, const double* down, const double* inverse,
+                              double* gradient, Index size, double& largest);
+ScoredVariable advance_single(const Moves<double>& moves, const double* up, const double* down, const double* inverse,
+                              double* gradient, Index size, double& largest);
 
 }  // namespace widelimit::host

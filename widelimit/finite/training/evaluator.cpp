@@ -18,7 +18,7 @@ bool stays_on(const LayerPasses<T>& layers, const Tensor<T>& x) {
 
 }  // namespace
 
-bool RareQuestions::update(std::int64_t done, std::int64_t total, std::string_view unit) {
+bool ThrottledProgress::update(std::int64_t done, std::int64_t total, std::string_view unit) {
   const auto now = std::chrono::steady_clock::now();
   if (now < next_) return true;
   next_ = now + progress_interval;

@@ -7,9 +7,9 @@
 namespace widelimit {
 
 /// Forwards polls for cancellation at a limited rate: passes over few samples take microseconds.
-class RareQuestions final : public Progress {
+class ThrottledProgress final : public Progress {
  public:
-  explicit RareQuestions(Progress* listener)
+  explicit ThrottledProgress(Progress* listener)
       : listener_(listener), next_(std::chrono::steady_clock::now() + progress_interval) {}
   [[nodiscard]] Progress* get() { return listener_ != nullptr ? this : nullptr; }
   bool update(std::int64_t done, std::int64_t total, std::string_view unit) override;
@@ -48,7 +48,7 @@ class Evaluator {
   const Architecture& architecture_;
   const Parameters<T>* centre_;
   const Engine& engine_;
-  RareQuestions questions_;
+  ThrottledProgress questions_;
   PassOptions pass_;
   Trace<T> trace_;
   Gradient<T> gradient_;

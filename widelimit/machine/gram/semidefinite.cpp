@@ -20,7 +20,7 @@ namespace {
 constexpr double entry_roundings = 64;
 
 /// Cache of the latest results in this process.
-class Answers {
+class ResultCache {
  public:
   std::optional<bool> find(std::uint64_t key) {
     const std::lock_guard lock(guard_);
@@ -40,8 +40,8 @@ class Answers {
   std::deque<std::pair<std::uint64_t, bool>> known_;
 };
 
-Answers& answers() {
-  static Answers all;
+ResultCache& answers() {
+  static ResultCache all;
   return all;
 }
 

@@ -94,8 +94,8 @@ void ActiveSet<T>::advance(const host::Moves<T>& moves) {
 }
 
 template <std::floating_point T>
-host::Best ActiveSet<T>::find_partner(const T* column) {
-  return host::partner(host::Growing<T>{column, lead_.value, diagonal_[usize(lead_.at)]}, diagonal_.data(),
+host::ScoredVariable ActiveSet<T>::find_partner(const T* column) {
+  return host::partner(host::IncreasedVariable<T>{column, lead_.value, diagonal_[usize(lead_.at)]}, diagonal_.data(),
                        down_.data(), gradient_.data(), size(), floor_, largest_);
 }
 

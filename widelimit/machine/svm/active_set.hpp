@@ -76,7 +76,7 @@ class ActiveSet {
   double shift(Index k, double d);
   void mark(Index k);
   void advance(const host::Moves<T>& moves);
-  [[nodiscard]] host::Best find_partner(const T* column);
+  [[nodiscard]] host::ScoredVariable find_partner(const T* column);
 
   GramColumns<T>& columns_;
   std::vector<Index> position_;
@@ -88,7 +88,7 @@ class ActiveSet {
   bool ridged_;                                ///< the ridge is a lower bound of the curvature
   double floor_ = 0;                           ///< lower bound of the curvature in the choice of working sets
   std::vector<std::pair<Index, double>> ray_;  ///< variables and their changes
-  host::Best lead_;                            ///< the first variable of the next working set
+  host::ScoredVariable lead_;                  ///< the first variable of the next working set
   double largest_ = 0;                         ///< largest gradient + down, or largest slope without the equality
   double violation_ = 0;
   double descent_ = 0;

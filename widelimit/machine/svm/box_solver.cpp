@@ -3,7 +3,7 @@
 #include "widelimit/base/parallel.hpp"
 #include "widelimit/machine/gram/semidefinite.hpp"
 #include "widelimit/machine/svm/active_set.hpp"
-#include "widelimit/machine/svm/box_judge.hpp"
+#include "widelimit/machine/svm/box_evaluator.hpp"
 #include "widelimit/machine/svm/interior_point.hpp"
 #include "widelimit/machine/svm/partial_factor.hpp"
 
@@ -65,7 +65,7 @@ class Decomposition final : public BoxSolver::Worker {
         algebra_(gram.algebra()),
         asymmetry_(gram.check()),
         excess_(2 * semidefinite_allowance(gram.samples(), gram.precision())),
-        judge_(columns_, asymmetry_, excess_, [this] { ticker_->at(found_.iterations); }) {}
+        evaluator_(columns_, asymmetry_, excess_, [this] { ticker_->at(found_.iterations); }) {}
 
   BoxSolution solve(const BoxProblem& problem, const BoxOptions& options, BoxStart start) override {
     problem_ = &problem;
@@ -79,7 +79,7 @@ class Decomposition final : public BoxSolver::Worker {
     scale_ = 0;
     for (const double p : problem.linear) scale_ = std::max(scale_, std::abs(p));
     ticker_.emplace(options.progress, limit_, "working sets");
-    judge_.take(problem);
+    evaluator_.set_problem(problem);
     begin(start);
     descend();
     found_.memory +=
@@ -99,7 +99,7 @@ class Decomposition final : public BoxSolver::Worker {
         refresh();
       } else {
         std::copy(start.product.begin(), start.product.end(), found_.product.begin());
-        if (start.error) judge_.know(found_.a, *start.error);
+        if (start.error) evaluator_.set_error(found_.a, *start.error);
       }
     }
     gradient_from_product();
@@ -120,12 +120,12 @@ class Decomposition final : public BoxSolver::Worker {
   }
 
   void refresh() {
-    judge_.refresh(found_);
+    evaluator_.refresh(found_);
     gradient_from_product();
   }
 
   void descend() {
-    if (judge_.negative_diagonal()) {
+    if (evaluator_.negative_diagonal()) {
       found_.ending = Ending::not_positive_definite;
       return;
     }
@@ -140,10 +140,10 @@ class Decomposition final : public BoxSolver::Worker {
         continue;
       }
       if (ended == Move::indefinite || ended == Move::unbounded) {
-        if (ends_by(judge_.proof_of(ray_))) return;
+        if (ends_by(evaluator_.proof_of(ray_))) return;
       }
-      if (judge_.looks_inseparable(found_) && ends_by(judge_.proof_of(found_.a))) return;
-      const double noise = std::max(1e-15 * scale_, judge_.gradient_noise(found_.a));
+      if (evaluator_.looks_inseparable(found_) && ends_by(evaluator_.proof_of(found_.a))) return;
+      const double noise = std::max(1e-15 * scale_, evaluator_.gradient_noise(found_.a));
       stalls += ended == Move::none ? 0 : 1;
       if (found_.iterations >= limit_ || stalls >= most_stalls || !(allowed > noise)) {
         if (has_few_dimensions()) {
@@ -218,7 +218,7 @@ class Decomposition final : public BoxSolver::Worker {
   bool found_by_interior_point() {
     another_way_ = no_bound;
     found_.rank = factor_->rank();
-    judge_.look(found_);
+    evaluator_.evaluate_nominal(found_);
     const BoxSolution before = found_;
     InteriorPoint point(*problem_, algebra_, algebra_.copy_of(factor_->rows().view()));
     double wanted = options_->tolerance / 8;
@@ -228,14 +228,14 @@ class Decomposition final : public BoxSolver::Worker {
       if (point.gap() > wanted) continue;
       found_.a = point.coefficients();
       refresh();
-      judge_.know(found_.a, judge_.error());
+      evaluator_.set_error(found_.a, evaluator_.error());
       if (confirmed()) {
         found_.interior = true;
         return true;
       }
       wanted = point.gap() / 10;
     }
-    judge_.look(found_);
+    evaluator_.evaluate_nominal(found_);
     if (!(found_.objectives.dual > before.objectives.dual)) {
       found_.a = before.a;
       found_.product = before.product;
@@ -246,13 +246,13 @@ class Decomposition final : public BoxSolver::Worker {
 
   /// Whether the gap is below the tolerance; if so nominally, rounding is included.
   [[nodiscard]] bool confirmed() {
-    judge_.look(found_);
+    evaluator_.evaluate_nominal(found_);
     return found_.objectives.gap() <= options_->tolerance && counted();
   }
 
   [[nodiscard]] bool counted() {
-    judge_.count(found_, options_->tolerance);
-    found_.error = {{}, judge_.error().relative, judge_.error().absolute};
+    evaluator_.evaluate_rigorous(found_, options_->tolerance);
+    found_.error = {{}, evaluator_.error().relative, evaluator_.error().absolute};
     gradient_from_product();
     if (found_.objectives.gap() < best_.objectives.gap()) best_ = found_;
     return found_.objectives.gap() <= options_->tolerance;
@@ -266,7 +266,7 @@ class Decomposition final : public BoxSolver::Worker {
 
   /// Ends with the best solution so far, unless the current one meets the tolerance with rounding included.
   void give_up() {
-    judge_.look(found_);
+    evaluator_.evaluate_nominal(found_);
     if (counted()) return;
     if (best_.objectives.gap() < found_.objectives.gap()) {
       found_.a = best_.a;
@@ -309,7 +309,7 @@ class Decomposition final : public BoxSolver::Worker {
     }
     if (ended == Move::unbounded || ended == Move::indefinite) ray_ = active->ray(problem_->size());
     shrunk_ = packed != nullptr;
-    if (shrunk_ || judge_.precise()) {
+    if (shrunk_ || evaluator_.precise()) {
       refresh();
     } else {
       product_from_gradient();
@@ -371,7 +371,7 @@ class Decomposition final : public BoxSolver::Worker {
   Face face_;
   std::optional<PartialFactor<T>> factor_;
   std::optional<ProgressTicker> ticker_;
-  BoxJudge<T> judge_;
+  BoxEvaluator<T> evaluator_;
   BoxSolution found_;
   BoxSolution best_;  ///< best solution with rounding included
   std::vector<double> gradient_;

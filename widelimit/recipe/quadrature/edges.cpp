@@ -44,12 +44,12 @@ double locate_jump(double low, double high, const Piece& before, const Piece& af
 
 }  // namespace
 
-std::vector<SuspectedEdge> suspect_edges(const Pieces& pieces) {
+std::vector<EdgeEstimate> estimate_edges(const Pieces& pieces) {
   const auto suspicious = [&](const Piece& piece) {
     return width_of(piece) <=
            suspect_length * std::max({std::abs(piece.left), std::abs(piece.right), 0x1p-10 * pieces.reach});
   };
-  std::vector<SuspectedEdge> edges;
+  std::vector<EdgeEstimate> edges;
   for (auto piece = pieces.list.begin(); piece != pieces.list.end();) {
     if (!suspicious(*piece)) {
       ++piece;
@@ -67,7 +67,7 @@ std::vector<SuspectedEdge> suspect_edges(const Pieces& pieces) {
   return edges;
 }
 
-double locate_edge(const SuspectedEdge& suspected, double room, const FitPiece& fit, const Function& value) {
+double locate_edge(const EdgeEstimate& suspected, double room, const FitPiece& fit, const Function& value) {
   auto [edge, margin] = suspected;
   for (int pass = 0; pass < 2; ++pass) {
     const double low = edge - margin;

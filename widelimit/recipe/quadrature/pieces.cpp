@@ -322,13 +322,13 @@ Pieces cut_into_pieces(const Differentiable& function, double reach) {
   const Cutter cutter(function, reach);
   const std::vector<double> ends = first_ends(reach);
   Pieces result{cutter.between(ends), {}, reach};
-  const std::vector<SuspectedEdge> suspected = suspect_edges(result);
+  const std::vector<EdgeEstimate> suspected = estimate_edges(result);
   if (!suspected.empty()) {
     const auto fit = [&](double left, double right) { return cutter.fit(left, right); };
     std::vector<double> places = ends;
-    for (const SuspectedEdge& edge : suspected) places.push_back(edge.place);
+    for (const EdgeEstimate& edge : suspected) places.push_back(edge.place);
     std::vector<double> located;
-    for (const SuspectedEdge& edge : suspected) {
+    for (const EdgeEstimate& edge : suspected) {
       const double room = 0.25 * distance_to_next(places, edge.place);
       if (room > 16 * edge.margin) located.push_back(locate_edge(edge, room, fit, function.value));
     }

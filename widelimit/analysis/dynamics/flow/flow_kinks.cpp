@@ -211,10 +211,10 @@ void KinkFlow::settle(Index arrived) {
       staying.push_back(i);
     }
     if (i != arrived && held[e] == slides) continue;
-    const Meeting meeting = slides         ? Meeting::slides
-                            : !goes        ? Meeting::rests
-                            : i == arrived ? Meeting::crosses
-                                           : Meeting::leaves;
+    const KinkBehaviour meeting = slides         ? KinkBehaviour::slides
+                                  : !goes        ? KinkBehaviour::rests
+                                  : i == arrived ? KinkBehaviour::crosses
+                                                 : KinkBehaviour::leaves;
     if (events_.size() < most_listed_events) events_.push_back({time_, i, in_.output, meeting});
   }
   on_kink_ = std::move(staying);

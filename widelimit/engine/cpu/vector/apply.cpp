@@ -51,7 +51,8 @@ DualStrip dual_scratch(Index size) {
 }
 
 /// Evaluates unresolved pairs of a function without mixture one by one.
-void mean_pairs(const FeatureSides<double>& f, const Rests& rests, const Strip<double>& strip, const DualStrip& dual) {
+void mean_pairs(const FeatureSides<double>& f, const SeriesRemainders& rests, const Strip<double>& strip,
+                const DualStrip& dual) {
   const auto side = [&](const Sides<double>& sides, Index k) {
     return sides.row[sides.row_varies ? k : (sides.row_in_groups ? k / strip_padding : 0)];
   };
@@ -80,7 +81,7 @@ void series_dual(const Dual& phi, const FeatureSides<double>& f, const Strip<dou
     series.slope_col = series.col + f.col->terms * series.col_stride;
   }
   series_strip(series, strip, dual);
-  const Rests rests{f[rest_row], f[slope_rest_row], f[long_rest_row], f[long_slope_rest_row]};
+  const SeriesRemainders rests{f[rest_row], f[slope_rest_row], f[long_rest_row], f[long_slope_rest_row]};
   if (any_unresolved(rests, strip)) {
     if (is_logistic(phi.phi)) {
       mixture_strip(phi.phi, {f[deviation_row], f[inverse_row], f[stretch_row]}, rests, strip, dual);

@@ -17,7 +17,7 @@ using D = hn::ScalableTag<double>;
 using V = hn::Vec<D>;
 using M = hn::Mask<D>;
 
-HWY_INLINE M unresolved_at(D d, const Rests& rests, const Strip<double>& strip, std::size_t k) {
+HWY_INLINE M unresolved_at(D d, const SeriesRemainders& rests, const Strip<double>& strip, std::size_t k) {
   const auto one = hn::Set(d, 1.0);
   const auto rest = [&](const Sides<double>& value, const Sides<double>& slope)
                         HWY_ATTR { return hn::Max(product(d, value, k), product(d, slope, k)); };
@@ -29,7 +29,7 @@ HWY_INLINE M unresolved_at(D d, const Rests& rests, const Strip<double>& strip, 
   return hn::And(first, hn::Gt(hn::Mul(power, rest(rests.long_value, rests.long_slope)), one));
 }
 
-bool any_unresolved_in(const Rests& rests, const Strip<double>& strip) {
+bool any_unresolved_in(const SeriesRemainders& rests, const Strip<double>& strip) {
   const D d;
   const auto size = static_cast<std::size_t>(strip.size);
   for (std::size_t k = 0; k < size; k += hn::Lanes(d)) {
@@ -193,7 +193,7 @@ HWY_INLINE V left_to_one(D d, Phi phi, V t, V r_row, V r_col, V nn, V stretch) {
   return left;
 }
 
-void mixture_of(Phi phi, const MixtureSides& sides, const Rests& rests, const Strip<double>& strip,
+void mixture_of(Phi phi, const MixtureSides& sides, const SeriesRemainders& rests, const Strip<double>& strip,
                 const DualStrip& dual) {
   const D d;
   const auto one = hn::Set(d, 1.0);
@@ -234,11 +234,11 @@ namespace widelimit::cpu {
 HWY_EXPORT(any_unresolved_in);
 HWY_EXPORT(mixture_of);
 
-bool any_unresolved(const Rests& rests, const Strip<double>& strip) {
+bool any_unresolved(const SeriesRemainders& rests, const Strip<double>& strip) {
   return HWY_DYNAMIC_DISPATCH(any_unresolved_in)(rests, strip);
 }
 
-bool is_unresolved(const Rests& rests, const Strip<double>& strip, Index k) {
+bool is_unresolved(const SeriesRemainders& rests, const Strip<double>& strip, Index k) {
   const auto side = [k](const Sides<double>& s) {
     return s.row[s.row_varies ? k : (s.row_in_groups ? k / strip_padding : 0)] * s.col[k];
   };
@@ -248,7 +248,7 @@ bool is_unresolved(const Rests& rests, const Strip<double>& strip, Index k) {
          power * power * power * power * std::max(side(rests.long_value), side(rests.long_slope)) > 1;
 }
 
-void mixture_strip(Phi phi, const MixtureSides& sides, const Rests& rests, const Strip<double>& strip,
+void mixture_strip(Phi phi, const MixtureSides& sides, const SeriesRemainders& rests, const Strip<double>& strip,
                    const DualStrip& dual) {
   HWY_DYNAMIC_DISPATCH(mixture_of)(phi, sides, rests, strip, dual);
 }

@@ -117,15 +117,15 @@ void series_strip(const Series& series, const Strip<double>& strip, const DualSt
 /// Remainders that identify pairs which a series does not resolve: |ρ|²⁵⁶ times the product of the remainders of both
 /// sides beyond 256 terms is above 1, for φ or for φ', and so is |ρ|¹⁰²⁴ times the remainders beyond 1024 terms (huge
 /// for shorter series).
-struct Rests {
+struct SeriesRemainders {
   Sides<double> value;
   Sides<double> slope;
   Sides<double> long_value;
   Sides<double> long_slope;
 };
-[[nodiscard]] bool any_unresolved(const Rests& rests, const Strip<double>& strip);
+[[nodiscard]] bool any_unresolved(const SeriesRemainders& rests, const Strip<double>& strip);
 /// Returns whether the pair at element k is unresolved.
-[[nodiscard]] bool is_unresolved(const Rests& rests, const Strip<double>& strip, Index k);
+[[nodiscard]] bool is_unresolved(const SeriesRemainders& rests, const Strip<double>& strip, Index k);
 /// Replaces the series of unresolved pairs by the double sum over the logistic mixture (tanh, sigmoid, swish,
 /// softplus). [recipe/quadrature/logistic_mixture.hpp]
 struct MixtureSides {
@@ -133,7 +133,7 @@ struct MixtureSides {
   Sides<double> n;        ///< reciprocals of the standard deviations after
   Sides<double> stretch;  ///< sensitivity of φ(r·z)·n to log r
 };
-void mixture_strip(Phi phi, const MixtureSides& sides, const Rests& rests, const Strip<double>& strip,
+void mixture_strip(Phi phi, const MixtureSides& sides, const SeriesRemainders& rests, const Strip<double>& strip,
                    const DualStrip& dual);
 /// Stores ρ and t, and multiplies θ.
 void store_dual(const DualStrip& dual, const Strip<double>& strip);

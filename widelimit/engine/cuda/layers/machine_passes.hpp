@@ -12,7 +12,7 @@ namespace widelimit::cuda {
 
 /// Layers built from passes that a machine runs: a device or, in tests, the host. The machine provides memory in bytes,
 /// products, each(count, pass) for elementwise passes, rows(count, pass) for row passes, and scratch(bytes), valid
-/// while the caller holds turn().
+/// while the caller holds lock().
 template <std::floating_point T, typename Machine>
 class MachinePasses final : public LayerPasses<T> {
  public:
@@ -26,7 +26,7 @@ class MachinePasses final : public LayerPasses<T> {
   void copy(const T* from, Index count, T* to) override { machine_.copy(from, bytes(count), to); }
   void clear(T* to, Index count) override { machine_.clear(to, bytes(count)); }
   void take_rows(const T* from, Index row_size, std::span<const Index> rows, T* to) override {
-    [[maybe_unused]] const auto turn = machine_.turn();
+    [[maybe_unused]] const auto lock = machine_.lock();
     auto* const list = static_cast<Index*>(machine_.scratch(rows.size_bytes()));
     machine_.upload(rows.data(), rows.size_bytes(), list);
     machine_.each(static_cast<Index>(rows.size()) * row_size, TakeRows<T>{from, row_size, list, to});
@@ -53,7 +53,7 @@ class MachinePasses final : public LayerPasses<T> {
     constexpr Index most_segments = 1024;
     const Index wanted = (rows + segment_rows - 1) / segment_rows;
     const Index segments = wanted < 1 ? 1 : (wanted < most_segments ? wanted : most_segments);
-    [[maybe_unused]] const auto turn = machine_.turn();
+    [[maybe_unused]] const auto lock = machine_.lock();
     auto* const sums = static_cast<T*>(machine_.scratch(bytes(segments * cols)));
     machine_.each(segments * cols, SegmentSums<T>{from, rows, cols, segments, sums});
     machine_.each(cols, AddSegments<T>{factor, cols, segments, sums, to});
@@ -63,7 +63,7 @@ class MachinePasses final : public LayerPasses<T> {
     const Index segments = (count + segment_numbers - 1) / segment_numbers;
     std::vector<double> sums(static_cast<std::size_t>(segments));
     const std::size_t size = sums.size() * sizeof(double);
-    [[maybe_unused]] const auto turn = machine_.turn();
+    [[maybe_unused]] const auto lock = machine_.lock();
     auto* const parts = static_cast<double*>(machine_.scratch(size));
     machine_.rows(segments, SegmentDistance<T>{a, b, count, segments, parts});
     machine_.download(parts, size, sums.data());

@@ -54,12 +54,12 @@ void check(cudaError_t error, const char* call) {
   fail(Code::resource, "the CUDA device failed in {}: {}", call, cudaGetErrorString(error));
 }
 
-CudaDevice::Turn::Turn(const CudaDevice& device) : lock_(device.guard_) {
+CudaDevice::DeviceLock::DeviceLock(const CudaDevice& device) : lock_(device.guard_) {
   check(cudaSetDevice(device.device_), "selecting a device");
 }
 
 CudaDevice::CudaDevice(int device) : device_(device), facts_(facts_of(device)) {
-  const Turn turn(*this);
+  const DeviceLock lock(*this);
   const Blas& library = blas();
   const Solver& solvers = solver();
   keep_freed_memory();
@@ -106,7 +106,7 @@ CudaDevice::~CudaDevice() {
 void CudaDevice::wait() const { check(cudaStreamSynchronize(stream_), "waiting for its work"); }
 
 DeviceFacts CudaDevice::facts() const {
-  const Turn turn(*this);
+  const DeviceLock lock(*this);
   DeviceFacts facts = facts_;
   facts.free_memory = std::min(free_bytes(), account_.left());
   facts.taken_memory = account_.taken();
@@ -138,7 +138,7 @@ std::size_t CudaDevice::free_bytes() const {
 }
 
 void* CudaDevice::allocate(std::size_t bytes) {
-  const Turn turn(*this);
+  const DeviceLock lock(*this);
   void* memory = nullptr;
   const std::size_t taken = std::max<std::size_t>(bytes, 256);
   const bool allowed = taken <= account_.left();
@@ -180,14 +180,14 @@ void CudaDevice::release(void* memory) noexcept {
 }
 
 bool CudaDevice::reaches(const void* memory) {
-  const Turn turn(*this);
+  const DeviceLock lock(*this);
   cudaPointerAttributes found{};
   check(cudaPointerGetAttributes(&found, memory), "querying a pointer");
   return found.type == cudaMemoryTypeManaged || (found.type == cudaMemoryTypeDevice && found.device == device_);
 }
 
 void CudaDevice::settle() {
-  const Turn turn(*this);
+  const DeviceLock lock(*this);
   check(cudaDeviceSynchronize(), "waiting for all work");
 }
 
@@ -198,21 +198,21 @@ void CudaDevice::fetch(const Array& from, const HostArray& to) {
 }
 
 void CudaDevice::upload_bytes(const void* from, std::size_t bytes, void* to) {
-  const Turn turn(*this);
+  const DeviceLock lock(*this);
   if (bytes == 0) return;
   check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream_), "copying to the device");
   wait();
 }
 
 void CudaDevice::download_bytes(const void* from, std::size_t bytes, void* to) {
-  const Turn turn(*this);
+  const DeviceLock lock(*this);
   if (bytes == 0) return;
   check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream_), "copying from the device");
   wait();
 }
 
 void CudaDevice::upload(const HostArray& from, const Array& to) {
-  const Turn turn(*this);
+  const DeviceLock lock(*this);
   if (to.rows == 0 || to.cols == 0) return;
   const std::size_t size = from.precision == Precision::f32 ? sizeof(float) : sizeof(double);
   const std::size_t row = usize(to.cols) * size;
@@ -227,7 +227,7 @@ void CudaDevice::upload(const HostArray& from, const Array& to) {
 }
 
 void CudaDevice::download(const Array& from, const HostArray& to) {
-  const Turn turn(*this);
+  const DeviceLock lock(*this);
   if (from.rows == 0 || from.cols == 0) return;
   const std::size_t size = to.precision == Precision::f32 ? sizeof(float) : sizeof(double);
   const std::size_t row = usize(from.cols) * size;
@@ -242,13 +242,13 @@ void CudaDevice::download(const Array& from, const HostArray& to) {
 }
 
 void CudaDevice::convert(const Array& from, const Array& to) {
-  const Turn turn(*this);
+  const DeviceLock lock(*this);
   check(launch_convert(from, to, stream_), "copying a matrix");
   wait();
 }
 
 void CudaDevice::split_digits(const Array& unit, const DigitRows& to) {
-  const Turn turn(*this);
+  const DeviceLock lock(*this);
   check(launch_digits(unit, to, stream_), "splitting digits");
   wait();
 }
@@ -273,7 +273,7 @@ void CudaDevice::multiply_digits(cublasHandle_t handle, const DenseTile& tile, s
 }
 
 void CudaDevice::dense_tile(const DenseTile& tile) {
-  const Turn turn(*this);
+  const DeviceLock lock(*this);
   if (tile.rows.count == 0 || tile.cols.count == 0) return;
   Lane& lane = lanes_[next_lane_];
   next_lane_ = (next_lane_ + 1) % lanes_.size();
@@ -303,7 +303,7 @@ void CudaDevice::dense_tile(const DenseTile& tile) {
 }
 
 DenseOverflow CudaDevice::finish() {
-  const Turn turn(*this);
+  const DeviceLock lock(*this);
   for (const Lane& lane : lanes_) check(cudaStreamSynchronize(lane.stream), "dense kernels");
   unsigned long long code = no_overflow;
   download_bytes(overflow_, sizeof(code), &code);
@@ -314,19 +314,19 @@ DenseOverflow CudaDevice::finish() {
 }
 
 PlaneDevice& CudaDevice::planes() {
-  const Turn turn(*this);
+  const DeviceLock lock(*this);
   if (!planes_) planes_ = make_cuda_plane_device(*this);
   return *planes_;
 }
 
 ConeDevice& CudaDevice::cones() {
-  const Turn turn(*this);
+  const DeviceLock lock(*this);
   if (!cones_) cones_ = make_cuda_cone_device(*this);
   return *cones_;
 }
 
 PlaceDevice& CudaDevice::places() {
-  const Turn turn(*this);
+  const DeviceLock lock(*this);
   if (!places_) places_ = make_cuda_place_device(*this);
   return *places_;
 }

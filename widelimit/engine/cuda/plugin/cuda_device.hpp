@@ -86,9 +86,9 @@ class CudaDevice final : public Device {
                      const Array& c, const Repeated& repeated);
 
   /// Lock that serializes calls and selects this device.
-  class Turn {
+  class DeviceLock {
    public:
-    explicit Turn(const CudaDevice& device);
+    explicit DeviceLock(const CudaDevice& device);
 
    private:
     std::unique_lock<std::recursive_mutex> lock_;

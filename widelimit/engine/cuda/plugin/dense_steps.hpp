@@ -219,7 +219,7 @@ WIDELIMIT_BOTH inline double left_to_one(Phi phi, const DenseMixture* mixture, i
   return left;
 }
 
-/// Whether the Mehler series has too few terms for a pair.                               [Rests, cpu/vector/strip.hpp]
+/// Returns whether the Mehler series has too few terms for a pair. [SeriesRemainders, cpu/vector/strip.hpp]
 WIDELIMIT_BOTH inline bool is_unresolved(const PairFeatures<double>& f, double rho) {
   double power = std::abs(rho);
   for (int i = 0; i < 8; ++i) power *= power;

@@ -16,7 +16,7 @@ const T* CudaDevice::put(const Scratch& scratch, std::span<const T> values) {
 }
 
 void CudaDevice::gather(const Array& from, std::span<const Index> rows, std::span<const Index> cols, const Array& to) {
-  const Turn turn(*this);
+  const DeviceLock lock(*this);
   const Scratch row_list(*this, rows.size_bytes());
   const Scratch col_list(*this, cols.size_bytes());
   check(launch_gather(from, put(row_list, rows), put(col_list, cols), to, stream_), "gathering entries");
@@ -24,14 +24,14 @@ void CudaDevice::gather(const Array& from, std::span<const Index> rows, std::spa
 }
 
 void CudaDevice::diagonal(const Array& a, double* out) {
-  const Turn turn(*this);
+  const DeviceLock lock(*this);
   const Scratch scratch(*this, usize(a.rows) * sizeof(double));
   check(launch_diagonal(a, scratch.as<double>(), stream_), "reading a diagonal");
   download_bytes(scratch.as<void>(), usize(a.rows) * sizeof(double), out);
 }
 
 std::pair<bool, std::pair<Index, Index>> CudaDevice::symmetry(const Array& a, double allowed) {
-  const Turn turn(*this);
+  const DeviceLock lock(*this);
   const Scratch scale(*this, usize(a.rows) * sizeof(double));
   const Scratch place(*this, 2 * sizeof(unsigned long long));
   unsigned long long found[2] = {0, std::numeric_limits<unsigned long long>::max()};
@@ -44,7 +44,7 @@ std::pair<bool, std::pair<Index, Index>> CudaDevice::symmetry(const Array& a, do
 }
 
 std::uint64_t CudaDevice::checksum(const Array& a) {
-  const Turn turn(*this);
+  const DeviceLock lock(*this);
   const Scratch scratch(*this, usize(a.rows) * sizeof(std::uint64_t));
   check(launch_checksum(a, scratch.as<std::uint64_t>(), stream_), "summing a matrix");
   std::vector<std::uint64_t> sums(usize(a.rows));
@@ -56,7 +56,7 @@ std::uint64_t CudaDevice::checksum(const Array& a) {
 
 double CudaDevice::scaled(const Array& k, std::span<const double> scale, std::span<const double> shift,
                           const Array& out) {
-  const Turn turn(*this);
+  const DeviceLock lock(*this);
   const Scratch scales(*this, scale.size_bytes());
   const Scratch shifts(*this, shift.size_bytes());
   const Scratch scratch(*this, usize(k.rows) * sizeof(double));
@@ -67,21 +67,21 @@ double CudaDevice::scaled(const Array& k, std::span<const double> scale, std::sp
 }
 
 void CudaDevice::scale_rows(const Array& from, std::span<const double> weights, const Array& to) {
-  const Turn turn(*this);
+  const DeviceLock lock(*this);
   const Scratch scratch(*this, weights.size_bytes());
   check(launch_scale_rows(from, put(scratch, weights), to, stream_), "scaling rows");
   wait();
 }
 
 void CudaDevice::add_to_diagonal(const Array& a, std::span<const double> shift) {
-  const Turn turn(*this);
+  const DeviceLock lock(*this);
   const Scratch scratch(*this, shift.size_bytes());
   check(launch_add_to_diagonal(a, put(scratch, shift), stream_), "adding to a diagonal");
   wait();
 }
 
 double CudaDevice::symmetric_norm(const Array& a) {
-  const Turn turn(*this);
+  const DeviceLock lock(*this);
   const Scratch scratch(*this, usize(a.rows) * sizeof(double));
   check(launch_symmetric_sums(a, scratch.as<double>(), stream_), "a norm");
   std::vector<double> sums(usize(a.rows));
@@ -90,7 +90,7 @@ double CudaDevice::symmetric_norm(const Array& a) {
 }
 
 void CudaDevice::column_squares(const Array& a, std::span<const double> weights, double* out) {
-  const Turn turn(*this);
+  const DeviceLock lock(*this);
   const Scratch weight_list(*this, weights.size_bytes());
   const Scratch scratch(*this, usize(a.cols) * sizeof(double));
   check(cudaMemsetAsync(scratch.as<void>(), 0, usize(a.cols) * sizeof(double), stream_), "clearing memory");
@@ -99,19 +99,19 @@ void CudaDevice::column_squares(const Array& a, std::span<const double> weights,
 }
 
 void CudaDevice::transpose_upper(const Array& a) {
-  const Turn turn(*this);
+  const DeviceLock lock(*this);
   check(launch_transpose_upper(a, stream_), "a transposition");
   wait();
 }
 
 void CudaDevice::clear_above(const Array& a) {
-  const Turn turn(*this);
+  const DeviceLock lock(*this);
   check(launch_clear_above(a, stream_), "clearing a triangle");
   wait();
 }
 
 void CudaDevice::clear(const Array& a) {
-  const Turn turn(*this);
+  const DeviceLock lock(*this);
   if (a.rows == 0 || a.cols == 0) return;
   const std::size_t size = is_single(a) ? sizeof(float) : sizeof(double);
   check(cudaMemset2DAsync(a.data, usize(a.stride) * size, 0, usize(a.cols) * size, usize(a.rows), stream_),
@@ -120,7 +120,7 @@ void CudaDevice::clear(const Array& a) {
 }
 
 void CudaDevice::add(const Array& from, const Array& to) {
-  const Turn turn(*this);
+  const DeviceLock lock(*this);
   check(launch_add(from, to, stream_), "adding");
   wait();
 }
@@ -162,14 +162,14 @@ void CudaDevice::multiply_on(cublasHandle_t handle, double alpha, Transpose op_a
 
 void CudaDevice::product(double alpha, Transpose op_a, const Array& a, Transpose op_b, const Array& b, double beta,
                          const Array& c) {
-  const Turn turn(*this);
+  const DeviceLock lock(*this);
   multiply_on(blas_, alpha, op_a, a, op_b, b, beta, c);
   wait();
 }
 
 void CudaDevice::start_product(double alpha, Transpose op_a, const Array& a, Transpose op_b, const Array& b,
                                double beta, const Array& c, const Repeated& repeated) {
-  const Turn turn(*this);
+  const DeviceLock lock(*this);
   if (repeated.count == 1) return multiply_on(blas_, alpha, op_a, a, op_b, b, beta, c);
   if (c.rows == 0 || c.cols == 0 || repeated.count == 0) return;
   const Index inner = op_a == Transpose::no ? a.cols : a.rows;
@@ -192,7 +192,7 @@ void CudaDevice::start_product(double alpha, Transpose op_a, const Array& a, Tra
 }
 
 void CudaDevice::self_product(const Array& x, double beta, const Array& c) {
-  const Turn turn(*this);
+  const DeviceLock lock(*this);
   if (c.rows == 0) return;
   if (beta == 0) clear(c);  // copies of the whole matrix read the other triangle
   if (is_single(x)) {
@@ -211,14 +211,14 @@ void CudaDevice::self_product(const Array& x, double beta, const Array& c) {
 }
 
 void CudaDevice::multiply_precisely(const Array& k, const Array& v, const Array& out) {
-  const Turn turn(*this);
+  const DeviceLock lock(*this);
   const Scratch partial(*this, usize(precise_segments * 2 * k.rows * v.cols) * sizeof(double));
   check(launch_precise(k, v, out, partial.as<double>(), stream_), "a precise product");
   wait();
 }
 
 void CudaDevice::multiply_triangle(Triangle triangle, Transpose op, const Array& t, const Array& b) {
-  const Turn turn(*this);
+  const DeviceLock lock(*this);
   if (b.rows == 0 || b.cols == 0) return;
   if (is_single(t)) {
     const float one = 1;

@@ -78,18 +78,18 @@ Index CudaDevice::cholesky(const Array& a, const std::function<void(Index)>& aft
     const Index below = begin + rows;
     const Index rest = n - below;
     {
-      const Turn turn(*this);
+      const DeviceLock lock(*this);
       if (const Index failed = factor_square(square); failed != 0) return begin + failed;
     }
     // Called without the lock: `after` may wait for the Python interpreter lock, whose owner may wait for this one.
     after(below);
     if (rest == 0) break;
-    const Turn turn(*this);
+    const DeviceLock lock(*this);
     const Array panel = part(a, begin, below, rows, rest);
     solve_block(Triangle::upper, Transpose::yes, square, panel);
     subtract_self_product(blas_, panel, part(a, below, below, rest, rest));
   }
-  const Turn turn(*this);
+  const DeviceLock lock(*this);
   wait();
   return 0;
 }

@@ -19,7 +19,7 @@ void require_32_bits(const Array& a, const char* what) {
 }  // namespace
 
 void CudaDevice::ldl(const Array& a, double* diagonal_out, int* pivots) {
-  const Turn turn(*this);
+  const DeviceLock lock(*this);
   if (a.rows == 0) return;
   require_32_bits(a, "an LDLᵀ factorisation");
   const int n = static_cast<int>(a.rows);
@@ -40,7 +40,7 @@ void CudaDevice::ldl(const Array& a, double* diagonal_out, int* pivots) {
 }
 
 void CudaDevice::eigen(const Array& a, bool vectors, double* values) {
-  const Turn turn(*this);
+  const DeviceLock lock(*this);
   if (a.rows == 0) return;
   const cusolverEigMode_t mode = vectors ? CUSOLVER_EIG_MODE_VECTOR : CUSOLVER_EIG_MODE_NOVECTOR;
   const Scratch found(*this, usize(a.rows) * sizeof(double));
@@ -65,7 +65,7 @@ void CudaDevice::eigen(const Array& a, bool vectors, double* values) {
 }
 
 Index CudaDevice::pivoted_block(const Array& a, Index begin, Index end, double least, Index* order, double* scratch) {
-  const Turn turn(*this);
+  const DeviceLock lock(*this);
   const Scratch state_memory(*this, sizeof(PivotState));
   PivotState state;
   upload_bytes(&state, sizeof(state), state_memory.as<void>());

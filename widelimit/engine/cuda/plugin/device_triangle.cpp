@@ -114,7 +114,7 @@ void CudaDevice::solve_by_squares(Triangle triangle, Transpose op, const Array& 
 }
 
 void CudaDevice::solve_triangle(Triangle triangle, Transpose op, const Array& t, const Array& b) {
-  const Turn turn(*this);
+  const DeviceLock lock(*this);
   if (b.rows == 0 || b.cols == 0) return;
   if (b.rows < 2 * square_rows) {
     solve_block(triangle, op, t, b);

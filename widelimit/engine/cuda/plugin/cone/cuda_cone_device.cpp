@@ -28,7 +28,7 @@ class CudaConeDevice final : public ConeDevice {
   /// Launches and waits for completion, since the caller may free the inputs as soon as the call returns.
   template <typename Call>
   void run(cudaError_t (*launch)(const Call&, cudaStream_t), const Call& call, const char* what) {
-    const CudaDevice::Turn turn(device_);
+    const CudaDevice::DeviceLock lock(device_);
     check(launch(call, nullptr), what);
     check(cudaStreamSynchronize(nullptr), what);
   }

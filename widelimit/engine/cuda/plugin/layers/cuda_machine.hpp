@@ -65,17 +65,17 @@ class CudaMachine {
   void upload(const void* from, std::size_t bytes, void* to) { device_.upload_bytes(from, bytes, to); }
   void download(const void* from, std::size_t bytes, void* to) { device_.download_bytes(from, bytes, to); }
   void copy(const void* from, std::size_t bytes, void* to) {
-    const CudaDevice::Turn turn(device_);
+    const CudaDevice::DeviceLock lock(device_);
     if (bytes == 0) return;
     check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, device_.stream()), "copying numbers");
   }
   void clear(void* to, std::size_t bytes) {
-    const CudaDevice::Turn turn(device_);
+    const CudaDevice::DeviceLock lock(device_);
     if (bytes == 0) return;
     check(cudaMemsetAsync(to, 0, bytes, device_.stream()), "clearing numbers");
   }
   /// Locks the device for the calling thread.
-  [[nodiscard]] CudaDevice::Turn turn() const { return CudaDevice::Turn(device_); }
+  [[nodiscard]] CudaDevice::DeviceLock lock() const { return CudaDevice::DeviceLock(device_); }
   /// Returns a scratch buffer of at least `bytes`. Reuse is safe, since all work is ordered on one stream.
   [[nodiscard]] void* scratch(std::size_t bytes) {
     if (bytes <= room_) return scratch_;
@@ -98,7 +98,7 @@ class CudaMachine {
 
   template <typename Pass>
   void each(Index count, const Pass& pass) {
-    const CudaDevice::Turn turn(device_);
+    const CudaDevice::DeviceLock lock(device_);
     if (count == 0) return;
     run_numbers<<<static_cast<unsigned>((count + layer_threads - 1) / layer_threads), layer_threads, 0,
                   device_.stream()>>>(count, pass);
@@ -107,7 +107,7 @@ class CudaMachine {
   template <typename Pass>
   void rows(Index count, const Pass& pass) {
     constexpr Index most_blocks = 1 << 20;
-    const CudaDevice::Turn turn(device_);
+    const CudaDevice::DeviceLock lock(device_);
     if (count == 0) return;
     const auto blocks = static_cast<unsigned>(count < most_blocks ? count : most_blocks);
     run_rows<<<blocks, layer_threads, 0, device_.stream()>>>(count, pass);

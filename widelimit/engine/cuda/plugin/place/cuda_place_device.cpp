@@ -18,21 +18,21 @@ class CudaPlaceDevice final : public PlaceDevice {
   CudaPlaceDevice& operator=(const CudaPlaceDevice&) = delete;
 
   [[nodiscard]] std::int64_t team_bytes() const override {
-    const CudaDevice::Turn turn(device_);
+    const CudaDevice::DeviceLock lock(device_);
     return most_shared();
   }
   void run_teams(const PlaceCall& call, Precision arithmetic, std::int32_t begin, std::int32_t end,
                  std::int64_t bytes) override {
-    const CudaDevice::Turn turn(device_);
+    const CudaDevice::DeviceLock lock(device_);
     check(launch_place_teams(call, arithmetic, begin, end, bytes, nullptr), "pairs of places");
   }
   void run_pass(const PlaceCall& call, const PlacePass& pass, Precision arithmetic, std::int32_t begin,
                 std::int32_t end, std::int64_t elements) override {
-    const CudaDevice::Turn turn(device_);
+    const CudaDevice::DeviceLock lock(device_);
     check(launch_place_pass(call, pass, arithmetic, begin, end, elements, nullptr), "a pass over pairs of places");
   }
   PlaceOverflow write(const PlaceWrite& write) override {
-    const CudaDevice::Turn turn(device_);
+    const CudaDevice::DeviceLock lock(device_);
     unsigned long long bad = in_range;
     device_.upload_bytes(&bad, sizeof bad, bad_);
     check(launch_place_write(write, bad_, nullptr), "writing results");

@@ -21,36 +21,36 @@ class CudaPlaneDevice final : public PlaneDevice {
   CudaPlaneDevice& operator=(const CudaPlaneDevice&) = delete;
 
   [[nodiscard]] int register_memory() const override {
-    const CudaDevice::Turn turn(device_);
+    const CudaDevice::DeviceLock lock(device_);
     return most_shared();
   }
 
   void trace_images(const RegisterStack& stack, float* records, int count) override {
-    const CudaDevice::Turn turn(device_);
+    const CudaDevice::DeviceLock lock(device_);
     trace_register_images(stack, records, count, nullptr);
     check(cudaGetLastError(), "tracing images");
   }
   void sum_planes(const RegisterStack& stack, const float* first, const float* second, const ImagePair* pairs,
                   int count, double* sums) override {
-    const CudaDevice::Turn turn(device_);
+    const CudaDevice::DeviceLock lock(device_);
     sum_register_planes(stack, first, second, pairs, count, sums, nullptr);
     check(cudaGetLastError(), "planes in registers");
   }
   void sum_equal(const RegisterStack& stack, const float* first, const float* second, const ImagePair* pairs, int count,
                  double* sums) override {
-    const CudaDevice::Turn turn(device_);
+    const CudaDevice::DeviceLock lock(device_);
     sum_equal_positions(stack, first, second, pairs, count, sums, nullptr);
     check(cudaGetLastError(), "planes in registers");
   }
   void pool_planes(const RegisterStack& stack, const float* first, const float* second, const ImagePair* pairs,
                    int count, float* parts) override {
-    const CudaDevice::Turn turn(device_);
+    const CudaDevice::DeviceLock lock(device_);
     pool_register_planes(stack, first, second, pairs, count, parts, nullptr);
     check(cudaGetLastError(), "planes in registers");
   }
 
   void run_stage(const PlaneStageCall& call, Precision arithmetic) override {
-    const CudaDevice::Turn turn(device_);
+    const CudaDevice::DeviceLock lock(device_);
     const std::int64_t wanted = stage_scratch(call, arithmetic);
     if (wanted > memory_.bytes) {
       if (memory_.data != nullptr) device_.release(memory_.data);
@@ -62,13 +62,13 @@ class CudaPlaneDevice final : public PlaneDevice {
     check(cudaGetLastError(), "a stage of planes");
   }
   void run_packed(const PlaneStageCall& call, const PackedStack& stack) override {
-    const CudaDevice::Turn turn(device_);
+    const CudaDevice::DeviceLock lock(device_);
     run_packed_stage(call, stack, nullptr);
     check(cudaGetLastError(), "packed planes");
   }
   int write(const double* values, const ImagePair* pairs, int count, int row, int col, bool mirrored,
             const PlaneOutput& to) override {
-    const CudaDevice::Turn turn(device_);
+    const CudaDevice::DeviceLock lock(device_);
     int bad = INT_MAX;
     device_.upload_bytes(&bad, sizeof bad, bad_);
     write_plane_values(values, pairs, count, row, col, mirrored, to, bad_, nullptr);

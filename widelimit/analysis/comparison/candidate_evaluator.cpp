@@ -1,4 +1,4 @@
-#include "widelimit/analysis/comparison/referee.hpp"
+#include "widelimit/analysis/comparison/candidate_evaluator.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -20,7 +20,8 @@ std::string_view to_string(PairedTest test) {
   return "none";
 }
 
-Referee::Referee(const Truth& truth, const std::vector<SplitRows>& folds, std::vector<double> weights)
+CandidateEvaluator::CandidateEvaluator(const SampleTargets& truth, const std::vector<SplitRows>& folds,
+                                       std::vector<double> weights)
     : truth_(truth), folds_(folds), weights_(std::move(weights)) {
   std::vector<bool> tested(usize(truth.samples()), false);
   for (const SplitRows& fold : folds) {
@@ -44,7 +45,7 @@ Referee::Referee(const Truth& truth, const std::vector<SplitRows>& folds, std::v
   }
 }
 
-std::vector<double> Referee::losses(const ComparedKernel& row) const {
+std::vector<double> CandidateEvaluator::losses(const ComparedKernel& row) const {
   std::vector<double> all;
   for (std::size_t f = 0; f < folds_.size(); ++f) {
     const std::vector<double> here = losses_of(truth_, row.folds[f].told, folds_[f].test);
@@ -53,7 +54,7 @@ std::vector<double> Referee::losses(const ComparedKernel& row) const {
   return all;
 }
 
-void Referee::judge(ComparedKernel& row) const {
+void CandidateEvaluator::evaluate(ComparedKernel& row) const {
   std::vector<double> errors;
   double sum = 0;
   for (std::size_t f = 0; f < folds_.size(); ++f) {
@@ -77,7 +78,7 @@ void Referee::judge(ComparedKernel& row) const {
                   truth_.classes() ? std::min(1.0, row.error + half) : row.error + half};
 }
 
-double Referee::p_of(const ComparedKernel& a, const ComparedKernel& b) const {
+double CandidateEvaluator::p_of(const ComparedKernel& a, const ComparedKernel& b) const {
   if (paired_ == PairedTest::corrected_t) {
     std::vector<double> differences;
     for (std::size_t f = 0; f < folds_.size(); ++f) differences.push_back(a.folds[f].error - b.folds[f].error);

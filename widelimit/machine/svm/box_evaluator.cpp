@@ -1,4 +1,4 @@
-#include "widelimit/machine/svm/box_judge.hpp"
+#include "widelimit/machine/svm/box_evaluator.hpp"
 
 #include "widelimit/machine/gram/rounding.hpp"
 
@@ -40,7 +40,7 @@ bool has_no_bounds(const BoxProblem& problem) {
 }  // namespace
 
 template <std::floating_point T>
-BoxJudge<T>::BoxJudge(GramColumns<T>& columns, double asymmetry, double excess, std::function<void()> beat)
+BoxEvaluator<T>::BoxEvaluator(GramColumns<T>& columns, double asymmetry, double excess, std::function<void()> beat)
     : columns_(columns),
       asymmetry_(asymmetry),
       excess_(excess),
@@ -50,7 +50,7 @@ BoxJudge<T>::BoxJudge(GramColumns<T>& columns, double asymmetry, double excess, 
 }
 
 template <std::floating_point T>
-void BoxJudge<T>::take(const BoxProblem& problem) {
+void BoxEvaluator<T>::set_problem(const BoxProblem& problem) {
   problem_ = &problem;
   unbounded_ = has_no_bounds(problem);
   known_ = false;
@@ -58,13 +58,13 @@ void BoxJudge<T>::take(const BoxProblem& problem) {
 }
 
 template <std::floating_point T>
-void BoxJudge<T>::look(BoxSolution& found) const {
+void BoxEvaluator<T>::evaluate_nominal(BoxSolution& found) const {
   found.bias = problem_->equality ? best_bias(*problem_, found.a, found.product) : 0;
   found.objectives = objectives(*problem_, found.a, found.product, found.bias);
 }
 
 template <std::floating_point T>
-void BoxJudge<T>::count(BoxSolution& found, double tolerance) {
+void BoxEvaluator<T>::evaluate_rigorous(BoxSolution& found, double tolerance) {
   const Objectives nominal = found.objectives;
   const auto rounded = [&] {
     return found.objectives.gap() - nominal.gap() > std::max(rounding_share * tolerance, nominal.gap());
@@ -92,7 +92,7 @@ void BoxJudge<T>::count(BoxSolution& found, double tolerance) {
 
 /// Scales a separating classifier to margins of 1; returns false if it does not separate or needs no scaling.
 template <std::floating_point T>
-bool BoxJudge<T>::widen(BoxSolution& found) {
+bool BoxEvaluator<T>::widen(BoxSolution& found) {
   bool scaled = false;
   for (int attempt = 1; attempt <= most_scalings; ++attempt) {
     const double margin = least_margin(*problem_, found.product, found.bias, fresh_.error());
@@ -113,7 +113,7 @@ bool BoxJudge<T>::widen(BoxSolution& found) {
 
 /// Returns false, without changes, if a coefficient would leave the box.
 template <std::floating_point T>
-bool BoxJudge<T>::scale_by(double t, BoxSolution& found) const {
+bool BoxEvaluator<T>::scale_by(double t, BoxSolution& found) const {
   for (std::size_t i = 0; i < found.a.size(); ++i) {
     const double scaled = t * found.a[i];
     if (!std::isfinite(scaled) || !(scaled <= problem_->upper[i]) || !(scaled >= problem_->lower[i])) return false;
@@ -124,7 +124,8 @@ bool BoxJudge<T>::scale_by(double t, BoxSolution& found) const {
 }
 
 template <std::floating_point T>
-typename BoxJudge<T>::Size BoxJudge<T>::size_of(std::span<const double> v, std::span<const double> product) const {
+typename BoxEvaluator<T>::Size BoxEvaluator<T>::size_of(std::span<const double> v,
+                                                        std::span<const double> product) const {
   Size size;
   for (std::size_t i = 0; i < v.size(); ++i) {
     if (v[i] == 0) continue;
@@ -137,13 +138,13 @@ typename BoxJudge<T>::Size BoxJudge<T>::size_of(std::span<const double> v, std::
 
 /// Whether the margins 1/‖β‖ ≤ √(vᵀKv)/Σ|vᵢ| of all classifiers are below the rounding error of K.
 template <std::floating_point T>
-bool BoxJudge<T>::Size::below_rounding(double lost) const {
+bool BoxEvaluator<T>::Size::below_rounding(double lost) const {
   const double rounding = 16 * static_cast<double>(std::numeric_limits<T>::epsilon());
   return sum > 0 && norm + lost <= rounding * (longest * sum) * (longest * sum);
 }
 
 template <std::floating_point T>
-Proof BoxJudge<T>::proof_of(std::span<const double> v) {
+Proof BoxEvaluator<T>::proof_of(std::span<const double> v) {
   FreshProduct<T> fresh(columns_, asymmetry_, excess_);
   fresh.make_precise();
   std::vector<double> product(v.size());
@@ -160,12 +161,12 @@ Proof BoxJudge<T>::proof_of(std::span<const double> v) {
 }
 
 template <std::floating_point T>
-bool BoxJudge<T>::looks_inseparable(const BoxSolution& found) const {
+bool BoxEvaluator<T>::looks_inseparable(const BoxSolution& found) const {
   return unbounded_ && size_of(found.a, found.product).below_rounding(0);
 }
 
 template <std::floating_point T>
-double BoxJudge<T>::gradient_noise(std::span<const double> a) const {
+double BoxEvaluator<T>::gradient_noise(std::span<const double> a) const {
   const std::span<const double> lengths = fresh_.lengths();
   const double longest = lengths.empty() ? 0 : *std::max_element(lengths.begin(), lengths.end());
   double squares = 0;
@@ -177,7 +178,7 @@ double BoxJudge<T>::gradient_noise(std::span<const double> a) const {
   return precise() ? unit_rounding * own : 8 * unit_rounding * std::sqrt(squares);
 }
 
-template class BoxJudge<float>;
-template class BoxJudge<double>;
+template class BoxEvaluator<float>;
+template class BoxEvaluator<double>;
 
 }  // namespace widelimit

@@ -65,7 +65,7 @@ class FreshProduct {
   /// Error of the last product.
   [[nodiscard]] const ProductError& error() const { return error_; }
   /// Sets the error of a product that was computed before, for a problem on the same columns.
-  void know(std::span<const double> a, const ProductError& error) {
+  void set_error(std::span<const double> a, const ProductError& error) {
     size_ = rounding_.size_of({a.data(), columns_.size(), 1, 1}, 0);
     error_ = {lengths(), error.relative, error.absolute};
   }
@@ -100,25 +100,25 @@ enum class Proof : std::uint8_t {
 /// Evaluates coefficients of a box problem rigorously, from recomputed products Ka with their rounding errors. Products
 /// switch to doubled precision when rounding dominates a gap.
 template <std::floating_point T>
-class BoxJudge {
+class BoxEvaluator {
  public:
   /// K is symmetric up to `asymmetry` and positive semi-definite up to `excess`, as in FreshProduct. `beat` is called
   /// often and interrupts by throwing.
-  BoxJudge(GramColumns<T>& columns, double asymmetry, double excess, std::function<void()> beat);
+  BoxEvaluator(GramColumns<T>& columns, double asymmetry, double excess, std::function<void()> beat);
 
   /// Sets the problem, which must outlive its use.
-  void take(const BoxProblem& problem);
+  void set_problem(const BoxProblem& problem);
 
   /// Recomputes Ka from a.
   void refresh(BoxSolution& found) { fresh_.compute(found.a, found.product, beat_); }
   /// Computes bias and nominal objectives from the current product.
-  void look(BoxSolution& found) const;
-  /// Call after `look`: recomputes the product unless it is known, and computes objectives with all rounding included.
+  void evaluate_nominal(BoxSolution& found) const;
+  /// Call after `evaluate_nominal`: recomputes the product unless it is known, and computes objectives with all rounding included.
   /// A separating classifier is scaled to margins of 1 if that lowers the gap.
-  void count(BoxSolution& found, double tolerance);
+  void evaluate_rigorous(BoxSolution& found, double tolerance);
   /// Declares the current product of a as recomputed, with this error.
-  void know(std::span<const double> a, const ProductError& error) {
-    fresh_.know(a, error);
+  void set_error(std::span<const double> a, const ProductError& error) {
+    fresh_.set_error(a, error);
     known_ = true;
   }
   [[nodiscard]] const ProductError& error() const { return fresh_.error(); }

@@ -7,15 +7,15 @@
 namespace widelimit {
 
 /// Evaluates candidates on the test parts of the folds and computes p-values of their differences.
-class Referee {
+class CandidateEvaluator {
  public:
   /// `weights` of the samples in errors; empty means 1.
-  Referee(const Truth& truth, const std::vector<SplitRows>& folds, std::vector<double> weights);
+  CandidateEvaluator(const SampleTargets& truth, const std::vector<SplitRows>& folds, std::vector<double> weights);
 
   [[nodiscard]] PairedTest paired_test() const { return paired_; }
   /// Sets errors per fold, total error and confidence interval: over all test parts together or, if they overlap, the
   /// mean over folds.
-  void judge(ComparedKernel& row) const;
+  void evaluate(ComparedKernel& row) const;
   /// Returns the unadjusted p-value of two evaluated candidates.
   [[nodiscard]] double p_of(const ComparedKernel& a, const ComparedKernel& b) const;
 
@@ -23,7 +23,7 @@ class Referee {
   /// Returns the losses of all test samples, fold by fold.
   [[nodiscard]] std::vector<double> losses(const ComparedKernel& row) const;
 
-  Truth truth_;
+  SampleTargets truth_;
   const std::vector<SplitRows>& folds_;
   std::vector<double> weights_;
   std::vector<double> fold_weights_;    ///< total weight of each test part
