@@ -64,8 +64,6 @@ AnyMatrix gram_of(const AnyKernel& kernel, const SampleView& x, const std::optio
   return std::move(answer.matrices.back().values);
 }
 
-/// Error code of a call; 0 if there is no error.
-template <typename Call>
 TEST(Compare, AllHaveTheFoldsOfTune) {
   const Ring ring(60);
   const Comparison found = compare(ring, by(Machine::ridge));
