@@ -109,7 +109,7 @@ TEST_F(CompareVerb, NumbersAreComparedByTheirSquaredErrors) {
 TEST_F(CompareVerb, WithoutNamesComparesTheUsualAndSaysSo) {
   const Finished run = folder.widelimit({"compare", "--train", "spirals(n=60)", "--folds", "3"});
   ASSERT_EQ(run.status, 0) << run.err;
-  for (const char* name : {"linear", "rbf", "laplace", "fc:1", "fc:3", "fc:5", "no kernels were named"}) {
+  for (const char* name : {"linear", "rbf", "laplace", "fc:1", "fc:3", "fc:5", "no kernels were given"}) {
     EXPECT_NE(run.out.find(name), std::string::npos) << name << run.out;
   }
 }

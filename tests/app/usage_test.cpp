@@ -139,7 +139,7 @@ TEST(Usage, WrongValuesAreUsage) {
   expect_error(kernel({"--method", "magic"}), 2, {"magic", "monte-carlo"});
   expect_error(kernel({"--scale", "big"}), 2, {"big"});
   expect_error(kernel({"--precision", "f16"}), 2, {"f16"});
-  expect_error(kernel({"--backend", "cuda:0"}), 2, {"CUDA"});
+  expect_error(kernel({"--backend", "cuda:0"}), 2, {"cuda:0 is absent"});
   expect_error(kernel({"--backend", "tpu"}), 2, {"tpu"});
   expect_error(kernel({"--threads", "many"}), 2, {"--threads many: expected a number"});
   expect_error(kernel({"--limit", "1.5"}), 2, {"--limit 1.5: expected an integer"});

@@ -87,7 +87,7 @@ TEST(Graphs, RefuseFeaturesThatDoNotFit) {
   EXPECT_EQ(graphs.shape(), (Shape{1, 1, 3, true}));
   EXPECT_EQ(refusal({.nodes = 2, .edges = edge, .features = {numbers.data(), 2, 2, 2}}, graphs),
             "graph 1 has 2 features per node, graph 0 has 3");
-  EXPECT_EQ(refusal({.nodes = 2, .edges = edge}, graphs), "graph 1 has no features, graph 0 has 3 a node");
+  EXPECT_EQ(refusal({.nodes = 2, .edges = edge}, graphs), "graph 1 has no features, graph 0 has 3 per node");
   EXPECT_EQ(refusal({.nodes = 2, .edges = edge, .features = {numbers.data(), 3, 2, 2}}),
             "graph 0 has 3 rows of features for 2 nodes");
   EXPECT_EQ(refusal({.nodes = 2, .edges = edge, .features = {bad.data(), 2, 2, 2}}),

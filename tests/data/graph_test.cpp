@@ -65,7 +65,7 @@ TEST(Graphs, AreDescribedWithTheirProblems) {
   const GraphSet set = parse_graphs("3\n2 0\n0 1 1\n0 1 0\n1 1\n0 0\n2 1\n0 0\n0 0\n", "test");
   const GraphDescription description = describe(set);
   EXPECT_EQ(description.isolated, 3);
-  const std::vector<std::string> expected{"2 graphs have no edges, the first of them graph 1; kernels refuse them",
+  const std::vector<std::string> expected{"2 graphs have no edges, the first of them graph 1; kernels reject them",
                                           "3 nodes have no neighbours", "class '0' has only 1 graph",
                                           "class '1' has only 2 graphs"};
   EXPECT_EQ(description.problems, expected);

@@ -85,7 +85,7 @@ void expect_refused(const Call& call, const std::string& part, const std::vector
 
 TEST(ImageLayout, RefusesWhatDoesNotFit) {
   Dataset vectors = channels_first_samples(2, image, flat);
-  expect_refused([&] { lay_out(vectors, {.shape = Shape{5, 5, 3}}); }, "60 values, and images of 5x5x3 have 75", {});
+  expect_refused([&] { lay_out(vectors, {.shape = Shape{5, 5, 3}}); }, "60 values, but images of 5x5x3 have 75", {});
   expect_refused([&] { lay_out(vectors, {.channels_first = true}); }, "60 values", {Remedy::image_shape});
   Dataset images = channels_first_samples(2, image, transposed);
   expect_refused([&] { lay_out(images, {.shape = image}); }, "3x5x4, not 5x4x3", {Remedy::channels_first});

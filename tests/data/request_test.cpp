@@ -45,7 +45,7 @@ TEST_F(Requests, TestLabelsAreIndicesIntoTrainingClasses) {
   request.test = put("bad.csv", "5,d\n").string();
   expect_error(Code::input, {"'d'"}, [&] { (void)load_train_test(request); });
   request.test = put("wide.csv", "5,5,a\n").string();
-  expect_error(Code::input, {"wide.csv", "3 columns", "2 are needed"}, [&] { (void)load_train_test(request); });
+  expect_error(Code::input, {"wide.csv", "3 columns", "2 are required"}, [&] { (void)load_train_test(request); });
 }
 
 TEST_F(Requests, TargetsStayTargets) {
@@ -168,7 +168,7 @@ TEST(Describe, FindsProblems) {
   EXPECT_EQ(description.first_rows.size(), 2U);
   EXPECT_EQ(description.first_labels, (std::vector<std::string>{"0", "1"}));
   const std::string text = to_text(description);
-  for (const char* part : {"1 of 2 features are constant", "2 samples repeat", "class '1' has only 1"}) {
+  for (const char* part : {"1 of 2 features are constant", "2 samples duplicate an earlier one", "class '1' has only 1"}) {
     EXPECT_NE(text.find(part), std::string::npos) << text;
   }
   EXPECT_EQ(to_json(description)["samples"], 4);

@@ -138,7 +138,7 @@ TEST(Table, ColumnsAreFoundByPlace) {
   EXPECT_FALSE(parse_csv("7,8,9\n", as(before)).labelled());
   EXPECT_EQ(row(parse_csv("7,9\n", as(before)), 0), (Row{7, 9})) << "only the columns that are needed";
   EXPECT_EQ(parse_csv("7,9,1\n", as(before, "2")).class_names, Names{"1"});
-  expect_error(Code::input, {"5 columns", "4 are needed"}, [&] { (void)parse_csv("1,2,3,4,5\n", as(before)); });
+  expect_error(Code::input, {"5 columns", "4 are required"}, [&] { (void)parse_csv("1,2,3,4,5\n", as(before)); });
 }
 
 TEST(Table, SeveralLabelsAreNumbers) {

@@ -210,7 +210,7 @@ TEST_P(DeviceRoomTest, SaysWhatTheLeastTakes) {
   EXPECT_EQ(error.code(), Code::resource);
   const std::string said = error.what();
   EXPECT_NE(said.find("needs at least"), std::string::npos) << said;
-  EXPECT_NE(said.find("977 KiB of its"), std::string::npos) << said;
+  EXPECT_NE(said.find("but 977 KiB of "), std::string::npos) << said;
 }
 
 TEST_P(DeviceRoomTest, BadSamplesAndSmallSets) {

@@ -190,7 +190,7 @@ TEST(LabelAwareMachine, ModelsRememberTheNamesOfPairFeaturesOfTheCaller) {
       << message(nullptr);
   PairFunctions other = two_features();
   other.names = {"f2", "overlap"};
-  EXPECT_NE(message(&other).find("is given 'f2', 'overlap'"), std::string::npos) << message(&other);
+  EXPECT_NE(message(&other).find("got 'f2', 'overlap'"), std::string::npos) << message(&other);
 }
 
 TEST(LabelAwareMachine, RefusesWhatItsKernelDoesNotAllow) {

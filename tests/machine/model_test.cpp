@@ -110,7 +110,7 @@ TEST_F(ModelFile, RemembersItsColumnsAndItsSplit) {
   save_model(path("m.h5"), model);
   expect_same(load_model(path("m.h5")), model);
   model.origin.layout.columns.pop_back();
-  expect_error(Code::input, {"columns", "1 features of 5"}, [&] { save_model(path("m.h5"), model); });
+  expect_error(Code::input, {"columns", "1 features", "samples have 5"}, [&] { save_model(path("m.h5"), model); });
 }
 
 TEST_F(ModelFile, ComesBackInItsOtherForms) {

@@ -278,7 +278,7 @@ TEST(Ridge, SuggestsALambdaThatCures) {
     const Fit fit = fit_ridge(k.view(), y.view(), {.lambda = 1e-9});
     ASSERT_EQ(fit.summary.ending, Ending::not_positive_definite);
     const std::string& message = fit.summary.message;
-    const std::string before = "lambda = ";
+    const std::string before = "lambda of ";
     const double lambda = std::stod(message.substr(message.find(before) + before.size()));
     EXPECT_TRUE(fit_ridge(k.view(), y.view(), {.lambda = lambda}).summary.converged()) << message;
     EXPECT_EQ(fit_ridge(k.view(), y.view(), {.lambda = lambda / 2}).summary.ending, Ending::not_positive_definite);

@@ -41,7 +41,7 @@ TEST(SlopeSentences, SaySoOnlyOfABend) {
   const std::vector<std::string> sentences = slope_sentences(straight);
   ASSERT_EQ(sentences.size(), 2U);
   EXPECT_EQ(sentences[0].find("Slope of log difference against log width: -0.500 ["), 0U) << sentences[0];
-  EXPECT_EQ(sentences[1].find("Slope of the part of chance in the kernel before training: -0.500 ["), 0U)
+  EXPECT_EQ(sentences[1].find("Slope of the part due to random initialisation of the kernel: -0.500 ["), 0U)
       << sentences[1];
   EXPECT_EQ(equivalence_table(straight).columns[3], "kernel at start");
   EXPECT_EQ(equivalence_table(two_of_each([](double) { return 1.0; })).columns[3], "train");
