@@ -118,7 +118,7 @@ def test_what_is_refused(model):
     refused("no certificate", None, NEW, NEW_Y)
     refused(r"load_model\('model.h5'\)", "model.h5", NEW, NEW_Y)
     refused("radius is 'big'; give a number", radius="big")
-    refused("steps is 1.5; give a whole number", attack={"steps": 1.5})
+    refused("steps is 1.5; give an integer", attack={"steps": 1.5})
     refused("attack is 'yes'", attack="yes")
     k = wl.kernel("fc:1", X[:40])
     refused("precomputed", wl.NTKClassifier(kernel="precomputed").fit(k, Y[:40]), NEW, NEW_Y)

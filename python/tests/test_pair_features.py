@@ -84,7 +84,7 @@ def test_models_name_the_functions_that_are_missing(tmp_path):
         with pytest.raises(wl.InputError, match=missing):
             model.predict(X_TEST)
     assert wl.NTKClassifier.load(path).label_aware_.pair_features == ["overlap", "f2"]
-    for wrong, text in ((overlap, "given 'overlap'"), ([f2, overlap], "given 'f2', 'overlap'"), (3, "not int")):
+    for wrong, text in ((overlap, "got 'overlap'"), ([f2, overlap], "got 'f2', 'overlap'"), (3, "not int")):
         for load in (wl.NTKClassifier.load, wl.load_model):
             with pytest.raises(wl.InputError, match=text):
                 load(path, pair_features=wrong)
