@@ -77,8 +77,8 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(Settings, OfPredictionsIsInTheirFiles) {
   const Folder folder;
-  const Finished fitted =
-      folder.widelimit(on_eights({"fit", "--network", "fc:1", "--machine", "ridge", "--lambda", "0.1", "--posterior", "--out", "m.h5"}));
+  const Finished fitted = folder.widelimit(
+      on_eights({"fit", "--network", "fc:1", "--machine", "ridge", "--lambda", "0.1", "--posterior", "--out", "m.h5"}));
   ASSERT_EQ(fitted.status, 0) << fitted.err;
   const Finished said = folder.widelimit({"predict", "--model", "m.h5", "--test", "digits", "--classes", "3,8",
                                           "--limit", "4", "--out", "p.npz", "--covariance", "c.npz"});

@@ -168,7 +168,8 @@ TEST(Describe, FindsProblems) {
   EXPECT_EQ(description.first_rows.size(), 2U);
   EXPECT_EQ(description.first_labels, (std::vector<std::string>{"0", "1"}));
   const std::string text = to_text(description);
-  for (const char* part : {"1 of 2 features are constant", "2 samples duplicate an earlier one", "class '1' has only 1"}) {
+  for (const char* part :
+       {"1 of 2 features are constant", "2 samples duplicate an earlier one", "class '1' has only 1"}) {
     EXPECT_NE(text.find(part), std::string::npos) << text;
   }
   EXPECT_EQ(to_json(description)["samples"], 4);

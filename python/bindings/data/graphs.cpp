@@ -102,7 +102,8 @@ GraphArray of_arrays(const std::vector<Index>& nodes, const std::vector<Index>& 
 void bind_graphs(nb::module_& module) {
   nb::class_<GraphArray>(module, "GraphSamples", "Graphs in the representation of the library.")
       .def("__len__", [](const GraphArray& x) { return x.apart ? x.graphs->node_count() : x.graphs->count(); })
-      .def("__eq__", [](const GraphArray& a, const GraphArray& b) { return a.apart == b.apart && *a.graphs == *b.graphs; })
+      .def("__eq__",
+           [](const GraphArray& a, const GraphArray& b) { return a.apart == b.apart && *a.graphs == *b.graphs; })
       .def_prop_ro("tagged", [](const GraphArray& x) { return x.graphs->tagged(); })
       .def_prop_ro("width", [](const GraphArray& x) { return x.graphs->width; })
       .def_prop_ro(
