@@ -16,7 +16,7 @@ class PairPanel {
   /// Rows per group, sized for the registers.
   static constexpr Index left_group = 3;
   static constexpr Index right_group = 16;
-  /// Maximal number of coordinates per partial sum, so that this part of a right group fits in the first-level cache.
+  /// Maximum number of coordinates per partial sum, so that this part of a right group fits in the first-level cache.
   static constexpr Index most_depth = 128;
 
   PairPanel() = default;

@@ -25,7 +25,7 @@ struct GraphInput {
 };
 [[nodiscard]] GraphInput graph_input(const GraphView& graphs, const Colours& colours);
 
-/// Computes ρ and t of the places of two inputs.
+/// Computes ρ and t of the places `rows` of one input with the places `cols` of another.
 void write_input(const GraphInput& left, Range rows, const GraphInput& right, Range cols, GraphState& state);
 
 [[nodiscard]] GraphTrace trace_graph(const Recipe& recipe, const GraphProgram& program, const GraphInput& input,
