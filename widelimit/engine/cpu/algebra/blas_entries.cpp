@@ -1,6 +1,5 @@
 // The BLAS and LAPACK routines that this library calls, under their own names; each resolves the OpenBLAS symbol at its
 // first call. A missing routine causes a link error; add it here.
-#include "widelimit/engine/cpu/algebra/blas.hpp"
 #include "widelimit/engine/cpu/algebra/blas_library.hpp"
 
 #include <cblas.h>
