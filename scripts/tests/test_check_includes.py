@@ -29,7 +29,7 @@ def breaches(path, text):
         ("widelimit/report/html.cpp", "experiments/experiment.hpp"),
         ("experiments/equivalence/every_net.cpp", "app/shell/interrupt.hpp"),
         ("experiments/equivalence/every_net.cpp", "bench/measure.hpp"),
-        ("widelimit/finite/layers/affine.cpp", "widelimit/engine/cpu/algebra/blas.hpp"),
+        ("widelimit/finite/layers/affine.cpp", "widelimit/engine/cpu/algebra/blas_library.hpp"),
         ("app/doctor.cpp", "widelimit/engine/cpu/vector/strip.hpp"),
         ("experiments/equivalence/every_net.cpp", "widelimit/engine/reference/pair.hpp"),
     ],

@@ -2,7 +2,7 @@
 
 #include "widelimit/engine/cpu/algebra/cpu_algebra.hpp"
 #include "widelimit/engine/cuda/layers/machine_passes.hpp"
-#include "widelimit/engine/enclosure/machine_enclosures.hpp"
+#include "widelimit/engine/enclosure/layer_enclosures.hpp"
 
 #include <cstring>
 

@@ -1,7 +1,7 @@
+#include "widelimit/engine/cpu/algebra/blas_library.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/memory.hpp"
 #include "widelimit/base/parallel.hpp"
-#include "widelimit/engine/cpu/algebra/blas.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>

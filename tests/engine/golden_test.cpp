@@ -80,7 +80,7 @@ TEST_P(Golden, KernelsAgreeWithTheReferenceValues) {
     const Shape shape = x.dims.size() == 4 ? Shape{x.dims[1], x.dims[2], x.dims[3]} : Shape{1, 1, x.dims[1]};
     return SampleView(x.values, shape);
   };
-  // float64: the source has 1e-12, except at hard pairs, where it takes the square root of a cancelled difference.
+  // float64: the source is accurate to 1e-12 except at hard pairs, where it takes the root of a cancelled difference.
   const double easy_limit = precision == Precision::f64 ? 1e-10 : 1e-4;
   const double hard_limit = precision == Precision::f64 ? 1e-7 : 1e-4;
   const GramOptions options{.kind = Kind::both, .precision = precision};

@@ -62,7 +62,7 @@ class GraphKernel : public testing::TestWithParam<std::string> {};
 
 /// The authors' program takes the arc cosine of a ρ that rounding leaves some ulps below 1 for nodes with equal
 /// neighbourhoods: each such κ₀ is too small by up to √(8ε)/π ≈ 1.3e-8, all others are accurate. So its kernels are too
-/// small by at most 1.3e-8 per R·(N − 1) layers, and never too large.
+/// small by at most 1.3e-8 for each of the R·(N − 1) layers, and never too large.
 TEST_P(GraphKernel, AgreesWithTheProgramOfItsAuthors) {
   std::ifstream file(test::golden_file("open_graph.json"));
   const nlohmann::json cases = nlohmann::json::parse(file);

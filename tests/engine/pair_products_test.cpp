@@ -158,7 +158,7 @@ TEST(RowMoments, AreSumsOfProductsOverAllParts) {
     }
     const std::vector<double> found = moments.values();
     ASSERT_EQ(found.size(), expected.size());
-    // 309 products, each with one rounding per addition.
+    // Sums of 309 products, which round once per addition.
     for (std::size_t k = 0; k < found.size(); ++k)
       EXPECT_LE(std::abs(found[k] - expected[k]), 310 * unit * magnitude[k]) << p << ": " << k;
   }

@@ -15,7 +15,7 @@
 namespace widelimit {
 namespace {
 
-/// Generates random networks that displacement planes must support, on small images of odd sizes.
+/// Generates random networks that displacement planes must support, on small images of awkward sizes.
 class RandomImageNetwork {
  public:
   explicit RandomImageNetwork(std::uint64_t seed) : random_(7, seed) {

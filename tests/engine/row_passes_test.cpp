@@ -127,7 +127,7 @@ TEST_P(RowPasses, SquaresOfPairsOfPositions) {
   const Index samples = 2;
   const std::vector<double> a = normals(samples * positions * samples * positions, 2);
   const std::vector<double> d = normals(samples * positions * samples * positions, 3);
-  std::vector<double> kernel(usize(samples * 3), 1.0);  // rows of three, the last one not owned
+  std::vector<double> kernel(usize(samples * 3), 1.0);  // rows of three, whose last entry must not change
   run_rows(samples * samples, size,
            cuda::AddSquares<double>{0.5, 0.2, positions, a.data(), d.data(), samples, kernel.data(), 3});
   for (Index i = 0; i < samples; ++i) {

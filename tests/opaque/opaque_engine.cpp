@@ -13,7 +13,7 @@ namespace widelimit::test {
 
 namespace {
 
-/// Pages without access rights, but while an engine's call has them open.
+/// Pages without access rights except during a call of the engine.
 class LockedMemory final : public EngineMatrix::Memory {
  public:
   LockedMemory(Index rows, Index cols, Precision precision)
@@ -45,11 +45,11 @@ class LockedMemory final : public EngineMatrix::Memory {
   int users_ = 0;
 };
 
-/// A matrix opened for one call, as the processor's algebra takes it.
+/// Opens a matrix for one call and wraps it as a matrix of the cpu algebra.
 class Opened {
  public:
   explicit Opened(const EngineMatrix& a) : memory_(dynamic_cast<LockedMemory*>(a.memory())) {
-    if (memory_ == nullptr) fail(Code::usage, "a matrix of another engine was given to the opaque one");
+    if (memory_ == nullptr) fail(Code::usage, "the opaque algebra needs a matrix of the opaque engine");
     memory_->open();
     auto host = std::make_shared<cpu::HostMemory>();
     host->entries = memory_->entries();
@@ -165,7 +165,7 @@ class OpaqueAlgebra final : public Algebra {
   }
 
  private:
-  /// A copy behind the wall.
+  /// Returns a copy in locked memory.
   [[nodiscard]] EngineMatrix locked(const EngineMatrix& a) const {
     EngineMatrix result = allocate(a.rows(), a.cols(), a.precision());
     cpu_.copy(a, Opened(result).get());
@@ -175,7 +175,7 @@ class OpaqueAlgebra final : public Algebra {
   cpu::CpuAlgebra cpu_;
 };
 
-/// Those of the processor; only `fill` meets matrices of the engine.
+/// Kernels of the cpu engine; only `fill` accesses matrices of this engine.
 class OpaqueKernels final : public Kernels {
  public:
   explicit OpaqueKernels(const Kernels& cpu) : cpu_(cpu) {}

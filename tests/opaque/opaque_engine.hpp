@@ -6,8 +6,8 @@
 
 namespace widelimit::test {
 
-/// The processor behind a wall: matrices lie in pages that nobody may touch between two calls of the engine. What
-/// reaches around the seam ends by a segmentation fault, as it would read rubbish from a device.
+/// The cpu engine with matrices in pages that are inaccessible between two calls of the engine. Code that bypasses the
+/// seam, which on a device would read garbage, ends with a segmentation fault.
 [[nodiscard]] std::unique_ptr<Engine> make_opaque_engine(int threads = 2);
 
 }  // namespace widelimit::test

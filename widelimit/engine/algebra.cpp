@@ -21,7 +21,7 @@ class InverseNorm {
 
   [[nodiscard]] double estimate() {
     const Index n = std::ssize(x_);
-    // The second column is an alternating vector that guards against cancellation in the search; one solve does both.
+    // The second column, an alternating vector, guards against cancellation in the search; one solve serves both.
     Matrix<double> start(n, 2, Content::unset);
     for (Index i = 0; i < n; ++i) {
       const double size = 1 + static_cast<double>(i) / static_cast<double>(std::max<Index>(n - 1, 1));

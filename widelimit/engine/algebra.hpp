@@ -144,8 +144,8 @@ class Algebra {
   /// Factors a = uᵀu in place; returns the order of the first leading minor that is not positive, or 0.  n³/3
   /// multiply-adds.
   [[nodiscard]] virtual Index cholesky(EngineMatrix& a, Progress* progress) const = 0;
-  /// b = op(u)⁻¹b with the upper triangle of u, in the precision of u; columns of b are scaled to avoid float32
-  /// overflow.
+  /// b = op(u)⁻¹b with the upper triangle of u, in the precision of u; columns of b are scaled to the range of
+  /// float32.
   virtual void solve(Transpose op, const EngineMatrix& u, MatrixView<double> b) const = 0;
   /// Transposes the upper triangle of a into the lower one; sets entries above the diagonal to 0.
   virtual void transpose_upper(EngineMatrix& a) const = 0;

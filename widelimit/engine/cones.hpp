@@ -69,7 +69,7 @@ struct ConePairs {
   EngineMatrix inner;                       ///< ⟨x, x̂ᵢ⟩, points × support
   std::span<const double> norms;            ///< ‖x‖ of the points
   std::span<const double> lengths;          ///< of the support samples
-  std::span<const std::int32_t> exponents;  ///< powers of 2, one per support sample
+  std::span<const std::int32_t> exponents;  ///< binary exponents, one per support sample
   double scale = 1;
 };
 

@@ -1,6 +1,6 @@
 #include "widelimit/engine/enclosures.hpp"
 
-#include "widelimit/engine/enclosure/machine_enclosures.hpp"
+#include "widelimit/engine/enclosure/layer_enclosures.hpp"
 #include "widelimit/engine/layered_engine.hpp"
 
 #include <algorithm>

@@ -64,7 +64,7 @@ class EnclosurePasses {
 
   // Products.
 
-  /// Writes rows × width numbers; exact for float32, except that squares and differences round once.
+  /// Writes rows × width numbers. The conversion to float64 is exact; squares and differences round once.
   virtual void take_columns(WeightMap map, const WeightColumns<float>& from, double* to) = 0;
   virtual void take_columns(WeightMap map, const WeightColumns<double>& from, double* to) = 0;
   /// |w_ic − w_ik| for all columns k, rounded up if the weights are differences.

@@ -30,7 +30,7 @@ class Loaded {
   [[nodiscard]] virtual double quadrature_error() const = 0;
 };
 
-/// Kernel evaluation of an engine; its input are recipes, not networks.
+/// Kernel evaluation of an engine, which sees recipes, never networks.
 class Kernels {
  public:
   virtual ~Kernels() = default;

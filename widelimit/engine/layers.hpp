@@ -27,7 +27,7 @@ struct ScalarFunction {
   std::int32_t coefficients = 0;
   std::array<double, most_coefficients> coef = {};  ///< lowest power first
 };
-/// Returns std::nullopt if only the host can evaluate φ: a user-defined function, or a polynomial of higher degree.
+/// Returns std::nullopt if only the host can evaluate φ: a user-defined function, or a polynomial that is too long.
 [[nodiscard]] std::optional<ScalarFunction> scalar_function(const Activation& activation);
 
 /// Sliding windows over a grid of positions: output (i, j) reads, at offset (r, c), the position (i·row_stride + r −

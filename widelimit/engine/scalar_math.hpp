@@ -7,7 +7,7 @@
 
 namespace widelimit {
 
-/// Helpers.
+/// Parts of the functions below.
 namespace scalar {
 
 constexpr double pi = 3.14159265358979323846;

@@ -2,7 +2,7 @@
 
 #include "widelimit/base/parallel.hpp"
 #include "widelimit/base/transpose.hpp"
-#include "widelimit/engine/cpu/algebra/blas.hpp"
+#include "widelimit/engine/cpu/algebra/blas_library.hpp"
 #include "widelimit/engine/cpu/algebra/cpu_algebra.hpp"
 #include "widelimit/engine/cpu/path.hpp"
 #include "widelimit/engine/cpu/vector/strip.hpp"

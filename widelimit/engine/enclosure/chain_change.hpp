@@ -68,7 +68,7 @@ class ChangeEnclosure {
   }
 
   /// For ρ ≥ 0 the value is a power series in ρ with nonnegative coefficients, so its second divided differences at ρ₀,
-  /// ρ₀ and ρ are nonnegative and increase with ρ. They are finite if the slope at ρ₀ is.
+  /// ρ₀ and ρ are nonnegative and increase with ρ. They are finite even where the slope at ρ is not.
   WIDELIMIT_BOTH void bend(EntryChange& change) const {
     const EnclosedEntry start = entry_of(ball_.start, cosine_.start, true);
     if (!start.sloped) return;

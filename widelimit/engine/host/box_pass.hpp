@@ -7,7 +7,7 @@
 /// for several vector widths.
 ///
 /// up[k] and down[k] are added to the gradient to give the slope of the objective if variable k increases or decreases:
-/// ±ε at a kink of the objective, +∞ or −∞ at a bound.
+/// ±ε at a kink of the objective, +∞ or −∞ if a bound forbids the move.
 namespace widelimit::host {
 
 /// A variable and its selection score; `at` is −1 if there is no candidate.

@@ -15,7 +15,7 @@ namespace widelimit::host::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// Σ term(j) over vectors that begin at j, in two partial sums.
+/// Sums over vectors in two partial sums; term(j, sum, load) adds the term of the vector that begins at j.
 template <class D, class F>
 HWY_INLINE double sum_of(D d, Index size, const F& term) {
   const auto lanes = static_cast<Index>(hn::Lanes(d));

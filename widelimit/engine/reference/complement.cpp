@@ -1,7 +1,6 @@
 #include "widelimit/engine/reference/complement.hpp"
 
 #include "widelimit/engine/reference/activation.hpp"
-#include "widelimit/engine/reference/quadrature.hpp"
 #include "widelimit/recipe/quadrature/gauss_rules.hpp"
 
 #include <algorithm>

@@ -1,9 +1,9 @@
 #include "widelimit/engine/reference/reference.hpp"
 
 #include "widelimit/engine/overflow.hpp"
+#include "widelimit/engine/reference/activation.hpp"
 #include "widelimit/engine/reference/graph_pair.hpp"
 #include "widelimit/engine/reference/pair.hpp"
-#include "widelimit/engine/reference/quadrature.hpp"
 #include "widelimit/engine/reference/reference_algebra.hpp"
 #include "widelimit/engine/tiles.hpp"
 

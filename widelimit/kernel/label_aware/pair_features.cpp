@@ -5,7 +5,6 @@
 #include "widelimit/base/memory.hpp"
 #include "widelimit/engine/host/angle_pass.hpp"
 #include "widelimit/engine/host/host.hpp"
-#include "widelimit/engine/host/pair_products.hpp"
 
 #include <algorithm>
 #include <array>

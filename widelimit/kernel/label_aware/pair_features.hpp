@@ -2,7 +2,7 @@
 
 #include "widelimit/base/samples.hpp"
 #include "widelimit/engine/engine.hpp"
-#include "widelimit/engine/host/pair_panel.hpp"
+#include "widelimit/engine/host/pair_products.hpp"
 
 #include <functional>
 #include <memory>

@@ -12,7 +12,7 @@ namespace widelimit::cpu {
 ///
 ///     B_kk in rows k·width … of `diagonal`,  B_{k,k−1} in the same rows of `below`.
 ///
-/// Each shift A + cI then costs O(n² width), like with eigenvectors, at half their setup cost: only matrix products, no
+/// Each shift A + cI then costs O(n² width), as with eigenvectors, at half their setup cost: only matrix products, no
 /// tridiagonal form and no iteration.
 struct BandForm {
   /// Wide enough for efficient matrix products, narrow enough for cheap shifts.

@@ -1,6 +1,5 @@
 // The BLAS and LAPACK routines that this library calls, under their own names; each resolves the OpenBLAS symbol at its
 // first call. A missing routine causes a link error; add it here.
-#include "widelimit/engine/cpu/algebra/blas.hpp"
 #include "widelimit/engine/cpu/algebra/blas_library.hpp"
 
 #include <cblas.h>
@@ -14,16 +13,16 @@ namespace {
 
 /// RAII guard that makes OpenBLAS single-threaded on the calling thread: otherwise it would split calls by the number
 /// of OpenMP threads, which changes the last bits and adds barriers.
-class OneThread {
+class SequentialBlas {
  public:
-  OneThread() : before_(omp_get_max_threads()) {
+  SequentialBlas() : before_(omp_get_max_threads()) {
     if (before_ != 1) omp_set_num_threads(1);
   }
-  ~OneThread() {
+  ~SequentialBlas() {
     if (before_ != 1) omp_set_num_threads(before_);
   }
-  OneThread(const OneThread&) = delete;
-  OneThread& operator=(const OneThread&) = delete;
+  SequentialBlas(const SequentialBlas&) = delete;
+  SequentialBlas& operator=(const SequentialBlas&) = delete;
 
  private:
   int before_;
@@ -36,7 +35,7 @@ class Entry {
   explicit Entry(const char* name) : found_(reinterpret_cast<decltype(routine)>(blas_routine(name))) {}
   auto operator()(auto... arguments) const {
     prepare_blas_call();
-    const OneThread one;
+    const SequentialBlas one;
     return found_(arguments...);
   }
 

@@ -3,7 +3,6 @@
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/memory.hpp"
 #include "widelimit/base/workers.hpp"
-#include "widelimit/engine/cpu/algebra/blas.hpp"
 
 #include <dlfcn.h>
 #include <hwy/highway.h>

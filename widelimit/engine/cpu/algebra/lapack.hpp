@@ -1,6 +1,9 @@
 #pragma once
 
+#include "widelimit/base/error.hpp"
 #include "widelimit/base/types.hpp"
+
+#include <limits>
 
 // LAPACK routines of OpenBLAS, which ships no header for them. Matrices are column-major: the upper triangle of a
 // symmetric row-major matrix is the lower one, "L", for LAPACK.
@@ -35,6 +38,10 @@ void dsbevd_(const char* job, const char* triangle, const int* n, const int* ban
 namespace widelimit::cpu {
 
 /// Converts a size to int; throws Error{resource} if it exceeds the 32-bit sizes of LAPACK.
-[[nodiscard]] int lapack_size(Index n);
+[[nodiscard]] inline int lapack_size(Index n) {
+  if (n > std::numeric_limits<int>::max() / 8)
+    fail(Code::resource, "a matrix of {} rows exceeds the 32-bit sizes of LAPACK; use fewer samples", n);
+  return static_cast<int>(n);
+}
 
 }  // namespace widelimit::cpu

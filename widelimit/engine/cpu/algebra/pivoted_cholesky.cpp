@@ -24,7 +24,7 @@ void exchange(MatrixView<double> a, Index j, Index k) {
 }
 
 /// Factors one block of columns from `begin`; returns the number of pivots found.
-Index factor_block_of(MatrixView<double> a, Index begin, double least, std::vector<Index>& order) {
+Index factor_block(MatrixView<double> a, Index begin, double least, std::vector<Index>& order) {
   const Index n = a.rows;
   const Index end = std::min(n, begin + pivot_block);
   std::vector<double> taken(usize(n));  // squares to subtract from the diagonal for this block
@@ -62,7 +62,7 @@ Index pivoted_cholesky(MatrixView<double> a, double least, std::vector<Index>& o
   ProgressTicker ticker(progress, n, "pivots");
   for (Index begin = 0; begin < n; begin += pivot_block) {
     ticker.at(begin);
-    const Index found = factor_block_of(a, begin, least, order);
+    const Index found = factor_block(a, begin, least, order);
     if (found < std::min(pivot_block, n - begin)) return begin + found;
     const Index rest = n - begin - found;
     if (rest == 0) continue;

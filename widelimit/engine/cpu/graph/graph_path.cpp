@@ -1,6 +1,6 @@
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/transpose.hpp"
-#include "widelimit/engine/cpu/graph/graph_load.hpp"
+#include "widelimit/engine/cpu/graph/graph_trace.hpp"
 #include "widelimit/engine/cpu/path.hpp"
 #include "widelimit/engine/overflow.hpp"
 

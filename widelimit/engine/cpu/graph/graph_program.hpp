@@ -20,8 +20,7 @@ struct GraphProgram {
   std::vector<GraphStep> steps;  ///< one per step of the recipe
   Index rounds = 0;              ///< maximum number of aggregations of a state
   Index deepest = 1;             ///< maximum number of live states
-  bool merges = true;            ///< nodes of equal colour can be merged; not with dropout, which drops each node
-                                 ///< separately
+  bool merges = true;            ///< nodes of equal colour are one place; not with dropout, which drops each by itself
 
   explicit GraphProgram(const Recipe& recipe);
 };

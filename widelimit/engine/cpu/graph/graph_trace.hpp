@@ -1,10 +1,26 @@
 #pragma once
 
-#include "widelimit/engine/cpu/graph/colours.hpp"
+#include "widelimit/engine/cpu/graph/graph_program.hpp"
 #include "widelimit/engine/cpu/graph/graph_state.hpp"
 #include "widelimit/engine/kernels.hpp"
 
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+/// The per-sample part of networks on graphs, shared by all engines.
 namespace widelimit::cpu {
+
+/// Input of one graph: its places before the first step.
+struct GraphInput {
+  Variances variance;
+  std::vector<std::int64_t> tags;  ///< tag of each place, or
+  Matrix<double> unit;             ///< features of each place divided by their norm
+};
+
+/// Computes ρ and t of the places `rows` of one input with the places `cols` of another.
+void write_input(const GraphInput& left, Range rows, const GraphInput& right, Range cols, GraphState& state);
 
 /// Data of one graph for each step, obtained by running the graph with itself.
 struct GraphTrace {
@@ -17,18 +33,29 @@ struct GraphTrace {
   double error = 0.0;       ///< quadrature error
 };
 
-/// Input of one graph: its places before the first step.
-struct GraphInput {
-  Variances variance;
-  std::vector<std::int64_t> tags;  ///< tag of each place, or
-  Matrix<double> unit;             ///< features of each place divided by their norm
+/// Per-sample data of one graph.
+struct TracedGraph {
+  std::vector<Index> places;   ///< number of places by round
+  std::vector<Index> colours;  ///< colours of its nodes after the last round, if nodes are samples
+  GraphInput input;
+  GraphTrace trace;
 };
-[[nodiscard]] GraphInput graph_input(const GraphView& graphs, const Colours& colours);
+/// Traces the graphs that are the samples, or that contain them as nodes.
+[[nodiscard]] std::vector<TracedGraph> trace_graphs(const Recipe& recipe, const GraphProgram& program,
+                                                    const GraphView& samples, Precision precision, int threads,
+                                                    const std::function<void(Index done)>& after);
 
-/// Computes ρ and t of the places of two inputs.
-void write_input(const GraphInput& left, Range rows, const GraphInput& right, Range cols, GraphState& state);
+/// Returns the features of step k at the places of several graphs, concatenated.
+[[nodiscard]] Features graph_features(const Recipe& recipe, std::size_t k, std::span<const TracedGraph> graphs,
+                                      Precision precision);
 
-[[nodiscard]] GraphTrace trace_graph(const Recipe& recipe, const GraphProgram& program, const GraphInput& input,
-                                     const Colours& colours, Precision precision, GraphRunner& runner);
+/// For each sample its graph and its final place within the graph; and outputs × samples, each with itself.
+struct GraphSamples {
+  std::vector<Index> graph;
+  std::vector<Index> place;
+  Matrix<double> diagonal;
+};
+[[nodiscard]] GraphSamples graph_samples(const Recipe& recipe, const GraphView& samples,
+                                         std::span<const TracedGraph> graphs);
 
 }  // namespace widelimit::cpu

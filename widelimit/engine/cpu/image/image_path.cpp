@@ -2,7 +2,7 @@
 
 #include "widelimit/base/parallel.hpp"
 #include "widelimit/engine/cpu/image/image_trace.hpp"
-#include "widelimit/engine/cpu/normalise.hpp"
+#include "widelimit/engine/cpu/vector/unit_rows.hpp"
 #include "widelimit/engine/overflow.hpp"
 
 #include <fmt/format.h>

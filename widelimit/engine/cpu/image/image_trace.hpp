@@ -1,6 +1,6 @@
 #pragma once
 
-#include "widelimit/engine/cpu/vector/pair_state.hpp"
+#include "widelimit/engine/cpu/image/pair_state.hpp"
 
 #include <functional>
 

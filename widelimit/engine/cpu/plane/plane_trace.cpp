@@ -81,7 +81,8 @@ class Tracer {
   [[nodiscard]] double error() const { return quadrature_error(recipe_, duals_); }
 
  private:
-  /// Values below the square of the unit roundoff count as 0, so that reciprocals and their products stay in range.
+  /// Values this small, far below the square of the unit roundoff, count as 0, so that reciprocals and their products
+  /// stay in range.
   static constexpr double vanishing = std::is_same_v<T, float> ? 0x1p-60 : 0x1p-400;
 
   static double rounded(double value) { return static_cast<double>(static_cast<T>(value)); }

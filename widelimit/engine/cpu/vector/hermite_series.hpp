@@ -36,8 +36,7 @@ struct HermiteSeries {
 };
 
 /// Maximum number of terms for functions without a finite series: if `most_terms` do not suffice, logistic functions
-/// use their mixture, and others use `most_own_terms`.                                           [SeriesRemainders in
-/// strip.hpp]
+/// use their mixture, and others use `most_own_terms` (SeriesRemainders in strip.hpp).
 constexpr int most_terms = 256;
 constexpr int most_own_terms = 1024;
 

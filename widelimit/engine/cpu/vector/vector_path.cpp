@@ -4,7 +4,6 @@
 #include "widelimit/base/transpose.hpp"
 #include "widelimit/engine/cpu/vector/apply.hpp"
 #include "widelimit/engine/cpu/vector/stream.hpp"
-#include "widelimit/engine/cpu/vector/strip_stack.hpp"
 #include "widelimit/engine/cpu/vector/vector_samples.hpp"
 #include "widelimit/engine/overflow.hpp"
 
@@ -12,6 +11,7 @@
 #include <cmath>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace widelimit::cpu {
 
@@ -74,6 +74,70 @@ bool write_wide(const T* values, Index size, double r, const double* r_col, Out*
   }
   return finite;
 }
+
+/// Runs the strips of one row through all steps: a stack with one strip per open fork.
+template <typename T>
+class StripStack {
+ public:
+  /// For strips of at most `longest` elements.
+  StripStack(const Recipe& recipe, Index longest) : channels_(recipe.channels) {
+    const Index deepest = deepest_stack(recipe);
+    memory_ = Matrix<T>(deepest * (2 + channels_), padded(longest));
+    strips_.resize(static_cast<std::size_t>(deepest));
+  }
+
+  /// Starts with `size` correlations at `rho` (used in place) and no forks. `follower`, if not null, is a layer without
+  /// bias that is fused with the preceding step.
+  void restart(T* rho, Index size, const Step* follower) {
+    const Index stride = memory_.cols();
+    for (std::size_t level = 0; level < strips_.size(); ++level) {
+      T* base = memory_.data() + static_cast<Index>(level) * (2 + channels_) * stride;
+      strips_[level] = {size, level == 0 ? rho : base, base + stride, base + 2 * stride, stride, channels_};
+    }
+    top_ = 0;
+    train_with(follower);
+  }
+
+  [[nodiscard]] const Strip<T>& top() const { return strips_[top_]; }
+
+  void run(const Step& step, const FeatureSides<T>& features, const Step* follower) {
+    train_with(follower);
+    switch (step.op) {
+      case Op::fork:
+        copy(strips_[top_], strips_[top_ + 1]), ++top_;
+        break;
+      case Op::swap:
+        std::swap(strips_[top_], strips_[top_ - 1]);
+        break;
+      case Op::join:
+        --top_;
+        apply(step, features, strips_[top_ + 1], strips_[top_]);
+        break;
+      default:
+        apply(step, features, Strip<T>{}, strips_[top_]);
+        break;
+    }
+  }
+
+ private:
+  void train_with(const Step* follower) {
+    strips_[top_].trained_begin = follower != nullptr ? follower->channel_begin : 0;
+    strips_[top_].trained_end = follower != nullptr ? follower->channel_end : 0;
+  }
+
+  static void copy(const Strip<T>& from, const Strip<T>& to) {
+    std::copy_n(from.rho, from.size, to.rho);
+    std::copy_n(from.t, from.size, to.t);
+    for (Index m = 0; m < from.channels; ++m) {
+      std::copy_n(from.theta + m * from.theta_stride, from.size, to.theta + m * to.theta_stride);
+    }
+  }
+
+  Index channels_;
+  Matrix<T> memory_;
+  std::vector<Strip<T>> strips_;
+  std::size_t top_ = 0;
+};
 
 /// The pairs of one tile: correlations by one matrix product, then the outputs row by row. A diagonal tile only has
 /// pairs on and above the diagonal.

@@ -1,5 +1,5 @@
 #include "widelimit/base/parallel.hpp"
-#include "widelimit/engine/cpu/graph/graph_load.hpp"
+#include "widelimit/engine/cpu/graph/graph_trace.hpp"
 #include "widelimit/engine/cuda/place/place_units.hpp"
 
 #include <algorithm>

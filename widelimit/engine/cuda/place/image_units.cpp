@@ -1,6 +1,5 @@
 #include "widelimit/base/parallel.hpp"
 #include "widelimit/engine/cpu/image/image_trace.hpp"
-#include "widelimit/engine/cpu/normalise.hpp"
 #include "widelimit/engine/cpu/vector/unit_rows.hpp"
 #include "widelimit/engine/cuda/place/place_units.hpp"
 #include "widelimit/engine/overflow.hpp"

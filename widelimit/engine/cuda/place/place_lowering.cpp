@@ -1,7 +1,7 @@
 #include "widelimit/engine/cuda/place/place_lowering.hpp"
 
 #include "widelimit/engine/cpu/graph/graph_program.hpp"
-#include "widelimit/engine/cpu/vector/pair_state.hpp"
+#include "widelimit/engine/cpu/image/pair_state.hpp"
 #include "widelimit/engine/cuda/dense_lowering.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #include "widelimit/engine/cuda/plugin/layers/cuda_layers.hpp"
 #include "widelimit/engine/cuda/plugin/layers/cuda_machine.hpp"
-#include "widelimit/engine/enclosure/machine_enclosures.hpp"
+#include "widelimit/engine/enclosure/layer_enclosures.hpp"
 
 namespace widelimit::cuda {
 

@@ -1,4 +1,4 @@
-#include "widelimit/engine/cpu/vector/pair_state.hpp"
+#include "widelimit/engine/cpu/image/pair_state.hpp"
 
 #include "widelimit/engine/cpu/algebra/blas_calls.hpp"
 
