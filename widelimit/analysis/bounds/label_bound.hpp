@@ -18,7 +18,7 @@ struct InterpolantNorm {
   std::string message;              ///< reason why there is no norm, or its accuracy; else empty
 };
 
-/// Computes the norm by Cholesky factorization with iterative refinement. If H is singular, it uses a rank-revealing
+/// Computes the norm by Cholesky factorisation with iterative refinement. If H is singular, it uses a rank-revealing
 /// factor H = LLᵀ: the norm is ‖β‖² if Lβ = y has a solution, and infinite otherwise, e.g. for two equal samples with
 /// different values; the message then names a sample. Throws Error{input} if y does not match H or is not finite, and
 /// if H has negative eigenvalues. O(n³/3) time, n² doubles.

@@ -17,7 +17,7 @@ struct NoisyLabels {
 /// shape only: the paper gives no constants. [docs/theory/bounds.md]
 [[nodiscard]] double noisy_label_shape(const NoisyLabels& labels, double norm_square, Index samples, double lambda);
 
-/// Returns the minimizer λ = √(n/yᵀH⁻¹y); the minimum is 2(yᵀH⁻¹y/n)^¼/(1 − 2p).
+/// Returns the minimiser λ = √(n/yᵀH⁻¹y); the minimum is 2(yᵀH⁻¹y/n)^¼/(1 − 2p).
 [[nodiscard]] double noisy_label_best_lambda(double norm_square, Index samples);
 
 /// Returns a valid bound: for flips independent of x, P(sign f ≠ ỹ) = p + (1 − 2p)·P(sign f ≠ y), so a bound for noisy

@@ -168,7 +168,8 @@ class Comparison {
   }
 
  private:
-  /// One machine suffices for all networks that start at 0, and for all seeds if each step uses all samples.
+  /// With the limit kernel, one machine serves all networks that start at 0, and all seeds if each step uses all
+  /// samples.
   [[nodiscard]] bool shared() const {
     return options_.kernel == MachineKernel::limit && begins_at_zero(options_.train.regulariser);
   }
