@@ -1,7 +1,6 @@
 #pragma once
 
 #include "widelimit/analysis/bounds/label_bound.hpp"
-#include "widelimit/analysis/bounds/noisy_label_bound.hpp"
 #include "widelimit/analysis/bounds/rademacher_bound.hpp"
 #include "widelimit/engine/select.hpp"
 

@@ -106,4 +106,8 @@ struct Equivalence {
 [[nodiscard]] Equivalence equivalence(const Network& network, const TrainData& data, const EquivalenceOptions& options,
                                       const Engine& engine);
 
+/// Computes means, slopes and straightness over the runs, except those that diverged. Every run is one point of the
+/// line fit, so that seeds of one width show the random variation.
+void summarise_by_width(Equivalence& result, const std::vector<Index>& widths, bool parts);
+
 }  // namespace widelimit

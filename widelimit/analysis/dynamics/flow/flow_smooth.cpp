@@ -1,7 +1,7 @@
+#include "widelimit/analysis/dynamics/convergence_rate.hpp"
 #include "widelimit/analysis/dynamics/flow/flow_solver.hpp"
 #include "widelimit/analysis/dynamics/machine_limit.hpp"
 #include "widelimit/analysis/dynamics/recorder.hpp"
-#include "widelimit/analysis/dynamics/stable_step.hpp"
 
 #include <boost/numeric/odeint/stepper/controlled_runge_kutta.hpp>
 #include <boost/numeric/odeint/stepper/dense_output_runge_kutta.hpp>
