@@ -3,7 +3,7 @@
 #include "app/flow/times.hpp"
 #include "app/kernel/kernel_file.hpp"
 
-#include "widelimit/analysis/dynamics/loss_scheme.hpp"
+#include "widelimit/analysis/dynamics/machine_limit.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/data/file/file.hpp"
 #include "widelimit/report/csv.hpp"

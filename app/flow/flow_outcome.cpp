@@ -1,6 +1,6 @@
 #include "app/flow/flow_outcome.hpp"
 
-#include "widelimit/analysis/dynamics/loss_scheme.hpp"
+#include "widelimit/analysis/dynamics/machine_limit.hpp"
 #include "widelimit/analysis/scores.hpp"
 #include "widelimit/report/fit_summary.hpp"
 

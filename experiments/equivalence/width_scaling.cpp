@@ -1,7 +1,7 @@
 #include "experiments/experiments.hpp"
 
 #include "experiments/tasks/digit_pair.hpp"
-#include "widelimit/analysis/equivalence/straightness.hpp"
+#include "widelimit/analysis/equivalence/line_fit.hpp"
 #include "widelimit/report/figures/equivalence_figures.hpp"
 
 #include <fmt/format.h>

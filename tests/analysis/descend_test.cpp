@@ -7,7 +7,7 @@
 namespace widelimit {
 namespace {
 
-/// EQ (5) with full matrix products, without optimizations.
+/// EQ (5) with full matrix products, without optimisations.
 Matrix<double> by_the_book(const Matrix<double>& k, const Matrix<double>& y, const DescendOptions& options) {
   const Index n = k.rows();
   Matrix<double> alpha(n, y.cols());

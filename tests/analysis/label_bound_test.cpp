@@ -1,7 +1,6 @@
 #include "widelimit/analysis/bounds/label_bound.hpp"
 
 #include "tests/analysis/bound_fixture.hpp"
-#include "widelimit/analysis/bounds/noisy_label_bound.hpp"
 #include "widelimit/analysis/bounds/rademacher_bound.hpp"
 #include "widelimit/machine/ridge/ridge.hpp"
 

@@ -134,7 +134,7 @@ TEST(KernelSpectrum, RefusesWhatIsNoKernel) {
   EXPECT_EQ(thrown_code([&] { (void)LabelSpectrum(spectrum, column({0, 0}).view()); }), Code::input);
 }
 
-/// The flow of machines uses the squared loss without ½, so its time is half of that here, and so is its rate.
+/// Machines use the squared loss without ½: their flow takes half the time, and their descent half the rate.
 TEST(LabelSpectrum, PredictsTheLossOfFlowAndDescent) {
   const Index n = 20;
   const Matrix<double> k = random_gram(n, 25, 0, 7);

@@ -2,8 +2,7 @@
 
 #include "dynamics_fixture.hpp"
 
-#include "widelimit/analysis/dynamics/loss_scheme.hpp"
-#include "widelimit/analysis/dynamics/stable_step.hpp"
+#include "widelimit/analysis/dynamics/convergence_rate.hpp"
 #include "widelimit/finite/training/targets.hpp"
 
 namespace widelimit {

@@ -13,7 +13,7 @@
 namespace widelimit {
 namespace {
 
-/// Every solver on the reference engine, which factorizes and solves in long double, against the CPU engine.
+/// Every solver on the reference engine, which factorises and solves in long double, against the CPU engine.
 class Oracle : public testing::Test {
  protected:
   static constexpr Index n = 45;

@@ -167,7 +167,7 @@ def signed(k: list, y: list) -> list:
 
 
 def least_hinge(k: list, y: list, lam: Fraction, w: list, bias: bool, square: bool) -> Fraction:
-    """Returns the minimum of svm, or of svm2 if `square`, as −λ times that of its dual."""
+    """Returns the minimum of svm, or of svm2 if `square`, as −λ times the minimum of its dual."""
     q = signed(k, y)
     kept = [i for i in range(len(y)) if w[i] > 0]
     q = [[q[i][j] for j in kept] for i in kept]

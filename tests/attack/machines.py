@@ -210,7 +210,10 @@ def check_logistic(problem: Problem, fit, weights: np.ndarray) -> None:
 
 
 def asymmetric(k: np.ndarray) -> bool:
-    """Returns whether the asymmetry exceeds that of machine/check_gram.cpp, the rounding of √(K_ii K_jj)."""
+    """Returns whether K may exceed the asymmetry of kernel/gram_matrix.hpp, |K_ij − K_ji| ≤ 64ε·√|K_ii K_jj|.
+
+    Entries of an indefinite K can be larger than √|K_ii K_jj|, and then exceed it by their own rounding.
+    """
     scale = np.sqrt(np.abs(np.diag(k)).astype(np.float64))
     return bool((np.abs(k - k.T) > 63 * np.finfo(k.dtype).eps * np.outer(scale, scale)).any())
 

@@ -1,4 +1,4 @@
-#include "widelimit/certificate/chain/chain_steps.hpp"
+#include "widelimit/certificate/chain/chain.hpp"
 
 #include "cone_machine.hpp"
 #include "widelimit/certificate/convex/gradient.hpp"

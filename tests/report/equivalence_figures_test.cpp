@@ -1,6 +1,6 @@
 #include "widelimit/report/figures/equivalence_figures.hpp"
 
-#include "widelimit/analysis/equivalence/difference_by_width.hpp"
+#include "widelimit/analysis/equivalence/equivalence.hpp"
 
 #include <gtest/gtest.h>
 

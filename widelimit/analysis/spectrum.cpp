@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace widelimit {
 
@@ -71,6 +72,91 @@ Spectrum spectrum(const GramMatrix& k, const SpectrumOptions& options) {
   result.condition = condition_number(result.eigenvalues, k.epsilon());
   result.effective_dimension = participation(result.eigenvalues);
   return result;
+}
+
+namespace {
+
+double largest_entry(const AnyMatrix& matrix) {
+  return std::visit(
+      [](const auto& m) {
+        double largest = 0;
+        for (Index k = 0; k < m.rows() * m.cols(); ++k) {
+          largest = std::max(largest, std::fabs(static_cast<double>(m.data()[k])));
+        }
+        return largest;
+      },
+      matrix);
+}
+
+void check_labels(const AnyMatrix& gram, Index labels) {
+  std::visit(
+      [&](const auto& m) {
+        if (m.rows() != m.cols() || m.rows() != labels) {
+          fail(Code::usage, "a matrix of {} by {} does not match {} labels", m.rows(), m.cols(), labels);
+        }
+      },
+      gram);
+}
+
+/// ‖YᵀY‖ = ‖YYᵀ‖.
+double outer_norm(const Matrix<double>& targets) {
+  double squares = 0;
+  for (Index a = 0; a < targets.cols(); ++a) {
+    for (Index b = 0; b < targets.cols(); ++b) {
+      double product = 0;
+      for (Index i = 0; i < targets.rows(); ++i) product += targets(i, a) * targets(i, b);
+      squares += product * product;
+    }
+  }
+  return std::sqrt(squares);
+}
+
+}  // namespace
+
+double alignment(const AnyMatrix& gram, const Matrix<double>& targets) {
+  check_labels(gram, targets.rows());
+  const double scale = largest_entry(gram);
+  const double target_norm = outer_norm(targets);
+  if (scale == 0.0 || target_norm == 0.0) return 0.0;
+  return std::visit(
+      [&](const auto& k) {
+        double product = 0;
+        double squares = 0;
+        for (Index i = 0; i < k.rows(); ++i) {
+          for (Index j = 0; j < k.cols(); ++j) {
+            const double entry = static_cast<double>(k(i, j)) / scale;
+            double together = 0;
+            for (Index c = 0; c < targets.cols(); ++c) together += targets(i, c) * targets(j, c);
+            product += entry * together;
+            squares += entry * entry;
+          }
+        }
+        return product / (std::sqrt(squares) * target_norm);
+      },
+      gram);
+}
+
+double neighbour_accuracy(const AnyMatrix& gram, std::span<const Index> labels) {
+  check_labels(gram, std::ssize(labels));
+  if (labels.size() < 2) return 0.0;
+  return std::visit(
+      [&](const auto& k) {
+        Index right = 0;
+        for (Index i = 0; i < k.rows(); ++i) {
+          Index nearest = 0;
+          double least = std::numeric_limits<double>::infinity();
+          for (Index j = 0; j < k.cols(); ++j) {
+            // Half the squared distance up to a constant; the factor ½ avoids overflow near the largest double.
+            const double distance = 0.5 * static_cast<double>(k(j, j)) - static_cast<double>(k(i, j));
+            if (j == i || distance >= least) continue;
+            least = distance;
+            nearest = j;
+          }
+          right += labels[static_cast<std::size_t>(i)] == labels[static_cast<std::size_t>(nearest)] ? 1 : 0;
+        }
+        return static_cast<double>(right) / static_cast<double>(k.rows());
+      },
+      gram);
 }
 
 }  // namespace widelimit

@@ -2,7 +2,7 @@
 
 #include "widelimit/certificate/attack/attack.hpp"
 #include "widelimit/certificate/certify.hpp"
-#include "widelimit/certificate/chain/chain_steps.hpp"
+#include "widelimit/certificate/chain/chain.hpp"
 #include "widelimit/certificate/cone/cone_kernel.hpp"
 #include "widelimit/certificate/cone/geometry.hpp"
 #include "widelimit/certificate/convex/gradient.hpp"

@@ -5,8 +5,10 @@
 #include "widelimit/certificate/ball.hpp"
 
 #include <limits>
+#include <map>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace widelimit {
@@ -22,6 +24,25 @@ struct Functional {
   Index point = 0;
   Index plus = -1;
   Index minus = -1;
+};
+
+/// One T per pair of outputs that occurs in the functionals, independent of their points.
+template <typename T>
+class ByOutputs {
+ public:
+  template <typename Make>
+  ByOutputs(std::span<const Functional> functionals, const Make& make) {
+    for (const Functional& functional : functionals) {
+      if (!parts_.contains(outputs(functional))) parts_.emplace(outputs(functional), make(functional));
+    }
+  }
+  [[nodiscard]] const T& of(const Functional& functional) const { return parts_.at(outputs(functional)); }
+
+ private:
+  using Outputs = std::pair<Index, Index>;
+  static Outputs outputs(const Functional& functional) { return {functional.plus, functional.minus}; }
+
+  std::map<Outputs, T> parts_;
 };
 
 /// Scale exponents of the two arguments of kernel entries: Θ(x, xᵢ) is 2^(point + sampleᵢ) times the entry of the

@@ -7,9 +7,8 @@
 
 namespace widelimit {
 
-/// Returns the table as CSV (RFC 4180, line ends
-/// ): a header, then the rows. Numbers have the fewest digits that round-trip to the same double; words are quoted if
-/// necessary. The caption is not written.
+/// Returns the table as CSV (RFC 4180, lines ended by \n): a header, then the rows. Numbers have the fewest digits that
+/// round-trip to the same double; words are quoted if necessary. The caption is not written.
 [[nodiscard]] std::string to_csv(const Table& table, char separator = ',');
 void write_csv(const Table& table, const std::filesystem::path& path);
 

@@ -5,7 +5,6 @@
 #include "python/bindings/machine/fits.hpp"
 #include "python/bindings/rooms.hpp"
 #include "widelimit/analysis/bounds/label_bound.hpp"
-#include "widelimit/analysis/bounds/noisy_label_bound.hpp"
 #include "widelimit/analysis/bounds/rademacher_bound.hpp"
 #include "widelimit/base/error.hpp"
 

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "widelimit/analysis/bounds/label_bound.hpp"
-#include "widelimit/analysis/bounds/noisy_label_bound.hpp"
 #include "widelimit/analysis/bounds/rademacher_bound.hpp"
 #include "widelimit/engine/select.hpp"
 
@@ -29,7 +28,8 @@ struct BoundTask {
   [[nodiscard]] GramMatrix gram() const { return {k, *engine}; }
   /// Returns the task of the first `count` samples, with all test samples.
   [[nodiscard]] BoundTask first(Index count) const;
-  /// Replaces all labels by independent uniform classes, with different noise for training and test samples.
+  /// Returns the task with all labels replaced by uniformly random classes, independently for training and test
+  /// samples.
   [[nodiscard]] BoundTask with_random_labels(std::uint64_t seed) const;
   /// Returns ±1 for two classes or the regression targets; std::nullopt for more than two classes.
   [[nodiscard]] std::optional<std::vector<double>> values() const;

@@ -65,8 +65,8 @@ struct RademacherBound {
 };
 
 /// Bounds the error rate of a classifier on K with probability 1 − δ. Two classes with any loss of EQ Table 1
-/// (error_loss); more classes with the ramp of analysis/margins and `outputs` = 2√C for one output per class or √(2(C −
-/// 1)) for one per pair. K must not depend on the sample. Throws Error{input} for δ outside (0, 1), no samples,
+/// (error_loss); more classes with the ramp of analysis/margins and `outputs` = 2√C for one output per class or
+/// √(2(C − 1)) for one per pair. K must not depend on the sample. Throws Error{input} for δ outside (0, 1), no samples,
 /// mismatched sizes, or K not positive semi-definite; Error{usage} for other losses with more than two classes.
 /// [docs/theory/bounds.md] O(n²·outputs).
 [[nodiscard]] RademacherBound rademacher_bound(const GramMatrix& k, const FittedMachine& trained,

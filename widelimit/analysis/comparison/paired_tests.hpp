@@ -13,9 +13,10 @@ struct Interval {
   double high = 0;
 };
 
-/// Returns the exact two-sided p-value of McNemar's test: of n samples that exactly one of two classifiers gets right,
-/// `only_first` and `only_second` are those of each. Under the null hypothesis the counts are binomial with probability
-/// ½: p = min(1, 2·P(B ≤ min)), 1 if n = 0 (McNemar 1947; Dietterich 1998).
+/// Returns the exact two-sided p-value of McNemar's test for two classifiers, where `only_first` (`only_second`)
+/// samples are classified correctly by the first (second) one only. Under the null hypothesis both counts are binomial
+/// with n = only_first + only_second and probability ½: p = min(1, 2·P(B ≤ min)), 1 if n = 0 (McNemar 1947; Dietterich
+/// 1998).
 [[nodiscard]] double mcnemar_p(Index only_first, Index only_second);
 
 /// Returns the two-sided p-value of the paired t-test for the differences dᵢ of the losses of two machines on n samples
@@ -36,12 +37,11 @@ struct Interval {
 /// Returns half the width of the 95 % interval of the mean error over folds, with the same correction.
 [[nodiscard]] double corrected_t_half_width(std::span<const double> errors, double ratio);
 
-/// Returns Wilson's score interval (1927) of a proportion. Throws Error{usage} for no samples.
+/// Returns Wilson's score interval (1927) of the proportion hits/samples. Throws Error{usage} for no samples.
 [[nodiscard]] Interval wilson_interval(Index hits, Index samples);
 
 /// Returns Holm's adjusted p-values (1979) of m tests, in the input order; they control the family-wise error rate
-/// under any dependence of the tests. With p₍₁₎ ≤ … ≤ p₍ₘ₎ the j-th is the maximum of min(1, (m − i + 1)·p₍ᵢ₎) over i ≤
-/// j.
+/// under any dependence of the tests. With p₍₁₎ ≤ … ≤ p₍ₘ₎ the j-th is max over i ≤ j of min(1, (m − i + 1)·p₍ᵢ₎).
 [[nodiscard]] std::vector<double> holm_adjusted(std::span<const double> p);
 
 }  // namespace widelimit

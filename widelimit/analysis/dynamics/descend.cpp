@@ -1,10 +1,9 @@
 #include "widelimit/analysis/dynamics/descend.hpp"
 
+#include "widelimit/analysis/dynamics/convergence_rate.hpp"
 #include "widelimit/analysis/dynamics/dynamics_input.hpp"
 #include "widelimit/analysis/dynamics/machine_limit.hpp"
-#include "widelimit/analysis/dynamics/rate_check.hpp"
 #include "widelimit/analysis/dynamics/recorder.hpp"
-#include "widelimit/analysis/dynamics/stable_step.hpp"
 #include "widelimit/base/choice.hpp"
 #include "widelimit/base/clock.hpp"
 #include "widelimit/base/interruption.hpp"

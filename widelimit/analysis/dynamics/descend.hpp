@@ -50,7 +50,7 @@ struct DescendOptions {
 ///     α ← (1 − ηλ)α − η·(n/|B|)·Σ_{i∈B} l'(g(xᵢ), yᵢ)eᵢ,   g = Kα + Π(1 − ηλ)·h.
 ///
 /// The batches are those of finite/training/batches.hpp: a network trained with the same seed has the same batches. The
-/// Summary warns if the learning rate exceeds 2/M (stable_step.hpp). The run stops as `diverged` if outputs exceed
+/// Summary warns if the learning rate exceeds 2/M (convergence_rate.hpp). The run stops as `diverged` if outputs exceed
 /// 1e30, and is also `diverged` if the final objective exceeds twice the initial one. A step costs O(n²·outputs) for
 /// all samples, less if few slopes change, and O(n·|B|·outputs) for a batch. [docs/theory/dynamics.md]
 [[nodiscard]] Trajectory descend(const GramMatrix& k, MatrixView<const double> targets, const DescendOptions& asked);

@@ -1,8 +1,7 @@
 #include "widelimit/analysis/dynamics/flow.hpp"
 
+#include "widelimit/analysis/dynamics/convergence_rate.hpp"
 #include "widelimit/analysis/dynamics/flow/flow_solver.hpp"
-#include "widelimit/analysis/dynamics/flow/kinks.hpp"
-#include "widelimit/analysis/dynamics/rate_check.hpp"
 #include "widelimit/analysis/dynamics/recorder.hpp"
 #include "widelimit/base/clock.hpp"
 #include "widelimit/base/error.hpp"

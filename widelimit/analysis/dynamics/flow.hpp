@@ -19,7 +19,7 @@ enum class FlowMethod : std::uint8_t {
 struct FlowOptions {
   Loss loss;
   double lambda = 1;          ///< finite, ≥ 0
-  std::vector<double> times;  ///< ascending, ≥ 0; infinity means the limit
+  std::vector<double> times;  ///< non-decreasing, ≥ 0; infinity means the limit
   Start start;
   Recording record;
   FlowMethod method = FlowMethod::automatic;

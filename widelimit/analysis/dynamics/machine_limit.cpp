@@ -100,4 +100,10 @@ std::optional<Fit> machine_limit(const GramMatrix& k, const DynamicsInput& input
   return fit;
 }
 
+Scheme loss_scheme(LossKind loss, Index classes) {
+  if (loss == LossKind::softmax) return Scheme::softmax;
+  if (classes == 2) return Scheme::sign;
+  return has_margin(loss) ? Scheme::one_vs_rest : Scheme::one_hot;
+}
+
 }  // namespace widelimit

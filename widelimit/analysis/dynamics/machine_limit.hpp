@@ -4,6 +4,7 @@
 #include "widelimit/base/progress.hpp"
 #include "widelimit/kernel/gram_matrix.hpp"
 #include "widelimit/machine/fit.hpp"
+#include "widelimit/machine/machine.hpp"
 
 namespace widelimit {
 
@@ -12,5 +13,9 @@ namespace widelimit {
 /// or if a fit does not converge. `tolerance` is the relative duality gap. K must be positive semi-definite.
 [[nodiscard]] std::optional<Fit> machine_limit(const GramMatrix& k, const DynamicsInput& input, double tolerance,
                                                Progress* progress);
+
+/// Returns the scheme that maps outputs, trained with this loss on class_targets (finite/training/targets.hpp), to
+/// classes.
+[[nodiscard]] Scheme loss_scheme(LossKind loss, Index classes);
 
 }  // namespace widelimit

@@ -18,7 +18,7 @@ struct CompanionKernels {
 /// Computes the infinite-width tangent kernels. Throws Error{resource} in advance if they do not fit into memory.
 [[nodiscard]] CompanionKernels limit_kernels(const Network& network, const TrainData& data, const TrainOptions& options,
                                              const Engine& engine);
-/// Computes the tangent kernels of the network at initialization; the mean over its outputs if there are several.
+/// Computes the tangent kernels of the network at initialisation; the mean over its outputs if there are several.
 [[nodiscard]] CompanionKernels start_kernels(const TrainedNetwork& trained, const TrainData& data, const Engine& engine,
                                              Progress* progress = nullptr);
 

@@ -15,7 +15,7 @@ namespace widelimit {
 /// Kernel of the machine that a network is compared with.
 enum class MachineKernel : std::uint8_t {
   limit,  ///< the infinite-width tangent kernel
-  start,  ///< the network's tangent kernel at initialization, as in EQ Theorem 3.5
+  start,  ///< the network's tangent kernel at initialisation, as in EQ Theorem 3.5
 };
 [[nodiscard]] std::string_view to_string(MachineKernel kernel);  ///< "limit", "start"
 /// Throws Error{usage} with the valid names.
@@ -29,8 +29,8 @@ struct EquivalenceOptions {
   std::vector<Index> widths;  ///< distinct
   Index seeds = 1;            ///< networks per width: train.seed, train.seed + 1, …
   MachineKernel kernel = MachineKernel::limit;
-  /// Separates random initialization from kernel movement: also trains the machine of each network's kernel at
-  /// initialization. Only with MachineKernel::limit. Costs an empirical kernel and a descent per network.
+  /// Separates random initialisation from kernel movement: also trains the machine of each network's kernel at
+  /// initialisation. Only with MachineKernel::limit. Costs an empirical kernel and a descent per network.
   bool parts = false;
 
   /// Throws Error{usage} if an option is invalid.
@@ -46,7 +46,7 @@ struct EquivalenceRun {
   double train_difference = 0;  ///< training points only
   double test_difference = 0;   ///< test points only; 0 if there are none
   double final_difference = 0;  ///< at the last step
-  /// If `parts`: distance between the machines of the limit kernel and of the kernel at initialization (kernel_part),
+  /// If `parts`: distance between the machines of the limit kernel and of the kernel at initialisation (kernel_part),
   /// and from the latter to the network, whose kernel changes (movement_part).
   double kernel_part = 0;
   double movement_part = 0;
@@ -95,8 +95,8 @@ struct Equivalence {
   [[nodiscard]] bool settled() const { return !straightness || *straightness >= 0.05; }
 };
 
-/// Trains networks and machines on the same points with the same batches. The compared functions agree in the limit if
-/// it exists: [docs/theory/finite.md]
+/// Trains networks and machines on the same points with the same batches. The compared functions are chosen so that
+/// they agree in the limit of infinite width, if it exists [docs/theory/finite.md]:
 ///   init, none: f − f₀ is trained, g(0) = 0, the machine of λ (0 for none): the limit is exact;
 ///   aux: f − f₀ and the machine of K + λI without λ, its outputs Kα: also exact;
 ///   output, weights: f itself and the machine of λ with g(0) = f₀, decaying as in EQ (9): EQ's claim as stated.
@@ -105,5 +105,9 @@ struct Equivalence {
 /// the result.
 [[nodiscard]] Equivalence equivalence(const Network& network, const TrainData& data, const EquivalenceOptions& options,
                                       const Engine& engine);
+
+/// Computes means, slopes and straightness over the runs, except those that diverged. Every run is one point of the
+/// line fit, so that seeds of one width show the random variation.
+void summarise_by_width(Equivalence& result, const std::vector<Index>& widths, bool parts);
 
 }  // namespace widelimit

@@ -262,13 +262,12 @@ KernelAtTime kernel_at_time(const TrainedNetwork& network, const SampleView& x, 
   if (has_kinks(network.network.layers)) {
     result.remarks.emplace_back(
         "the network has an activation with kinks: the expansion ignores the jump of gradients at kinks; use erf, tanh "
-        "or "
-        "another smooth activation to avoid this error");
+        "or another smooth activation to avoid this error");
   }
   if (weights.unlearnt > 0 && std::isinf(options.time)) {
     result.remarks.push_back(
         fmt::format("{} of {} eigenvalues of the kernel are 0 up to rounding; labels in these "
-                    "directions are not learned and omitted",
+                    "directions are not learned, and are omitted",
                     weights.unlearnt, y.size()));
   }
   result.seconds = seconds_since(begin);

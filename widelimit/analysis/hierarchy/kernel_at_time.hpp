@@ -25,7 +25,7 @@ struct KernelAtTimeOptions {
 /// K̂_t and its terms, points × samples.
 struct TimedKernel {
   Matrix<double> values;   ///< sum of the three terms below
-  Matrix<double> start;    ///< K₀, the empirical NTK at initialization
+  Matrix<double> start;    ///< K₀, the empirical NTK at initialisation
   Matrix<double> first;    ///< ⟨K⁽³⁾, ∫r⟩
   Matrix<double> second;   ///< ∫∫ rᵀK⁽⁴⁾r
   Matrix<double> trained;  ///< empirical NTK of the trained network; empty unless requested

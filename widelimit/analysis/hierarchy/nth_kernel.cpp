@@ -93,7 +93,7 @@ NthMatrix with_correction(const Gram& theta, const Matrix<double>& mean, const M
   const auto& ntk = std::get<Matrix<double>>(theta.ntk);
   NthMatrix result{
       .values = {ntk.rows(), ntk.cols()}, .error = {ntk.rows(), ntk.cols()}, .ntk = {ntk.rows(), ntk.cols()}};
-  // Symmetrizes the correction, which is symmetric up to rounding.
+  // Symmetrises the correction, which is symmetric up to rounding.
   const auto entry = [&](const Matrix<double>& a, Index i, Index j) {
     return theta.symmetric ? (a(i, j) + a(j, i)) / 2 : a(first + i, j);
   };
@@ -121,9 +121,10 @@ std::vector<std::string> remarks_on(const Activation& activation, const LabelWei
         to_string(activation.phi)));
   }
   if (weights.unlearnt > 0) {
-    remarks.push_back(fmt::format(
-        "{} of {} eigenvalues of the NTK are 0 up to rounding; labels in these directions are not learned and omitted",
-        weights.unlearnt, weights.coefficients.size()));
+    remarks.push_back(
+        fmt::format("{} of {} eigenvalues of the NTK are 0 up to rounding; labels in these directions are not learned, "
+                    "and are omitted",
+                    weights.unlearnt, weights.coefficients.size()));
   }
   if (found.relative_correction > large_correction) {
     remarks.push_back(fmt::format(

@@ -37,10 +37,10 @@ struct GivenLabels {
 ///
 /// random: each class is replaced, with probability `share`, by one drawn uniformly from all classes; regression
 /// targets chosen with that probability are permuted. A pure function of the seed; a larger share replaces a superset.
-/// worst: one column of ±1 for any number of classes. √n·v_n maximizes yᵀK⁻¹y = n/λ_n over ‖y‖² = n. Greedy local
-/// search from its rounding sign(v_n), NT-L's worst labels: flips the label that increases yᵀK⁻¹y most until none does,
-/// since v_n can be localized on few samples, which leaves the other signs arbitrary. O(n³). Throws Error{input} for
-/// mismatched sizes or fewer than two classes, Error{usage} for a share outside [0, 1].
+/// worst: one column of ±1 for any number of classes. √n·v_n maximises yᵀK⁻¹y over ‖y‖² = n, with the value n/λ_n.
+/// Greedy local search from its rounding sign(v_n), NT-L's worst labels: flips the label that increases yᵀK⁻¹y most
+/// until none does, since v_n can be localised on few samples, which leaves the other signs arbitrary. O(n³). Throws
+/// Error{input} for mismatched sizes or fewer than two classes, Error{usage} for a share outside [0, 1].
 [[nodiscard]] Matrix<double> label_targets(const LabelChoice& choice, const GivenLabels& given,
                                            const KernelSpectrum& spectrum, std::uint64_t seed);
 

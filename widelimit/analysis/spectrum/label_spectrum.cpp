@@ -90,8 +90,7 @@ void LabelSpectrum::require_reachable(double epsilon) const {
   if (reaches(epsilon)) return;
   fail(Code::numerical,
        "the loss never falls to {:.3g} of its initial value: {} of the {} eigenvalues are 0 up to rounding, and a "
-       "fraction "
-       "{:.3g} of ‖y‖² lies in their eigenspace, which is never learned; choose a larger ε, remove repeated "
+       "fraction {:.3g} of ‖y‖² lies in their eigenspace, which is never learned; choose a larger ε, remove repeated "
        "samples with different labels, or add to the diagonal of the kernel",
        epsilon, std::ssize(energy_) - rank_, energy_.size(), floor_);
 }

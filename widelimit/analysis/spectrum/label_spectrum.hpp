@@ -28,7 +28,7 @@ class LabelSpectrum {
   [[nodiscard]] double total() const { return total_; }
   /// Returns the fraction of ‖y‖² in the first i + 1 directions.
   [[nodiscard]] std::vector<double> cumulative_energy() const;
-  /// Fraction of ‖y‖² in the null space of K, a lower bound of the relative loss.
+  /// Fraction of ‖y‖² in the null space of K, a lower bound on the relative loss.
   [[nodiscard]] double floor() const { return floor_; }
   /// Returns Σ energy_i/λ_i = tr(yᵀK⁻¹y); std::nullopt if the floor is above 10⁻¹², i.e. the norm is infinite.
   [[nodiscard]] std::optional<double> norm() const;

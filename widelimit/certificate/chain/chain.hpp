@@ -1,5 +1,7 @@
 #pragma once
 
+#include "widelimit/engine/enclosure/chain_entry.hpp"
+#include "widelimit/kernel/gram.hpp"
 #include "widelimit/network/network.hpp"
 
 #include <string>
@@ -25,5 +27,25 @@ struct Chain {
 
 /// Returns the chain of a network. Throws Error{usage} for a layer of another kind; names it and the alternatives.
 [[nodiscard]] Chain read_chain(const Network& network, const Shape& shape);
+
+/// A chain in the representation that enclosures and devices use.
+class ChainSteps {
+ public:
+  ChainSteps(const Chain& chain, Kind kind);
+
+  /// Returns a view that borrows this object.
+  [[nodiscard]] ChainView view() const;
+  /// Returns whether a layer after the first has a bias. The first bias is represented as a coordinate.
+  [[nodiscard]] bool biased_later() const;
+  [[nodiscard]] bool biased() const;
+
+ private:
+  std::vector<ChainStep> steps_;
+  double features_;
+  bool tangent_, lifts_;
+};
+
+/// Returns an enclosure of b√d/w of the first layer; 0 without bias.
+[[nodiscard]] Interval lifted_coordinate(const Chain& chain);
 
 }  // namespace widelimit

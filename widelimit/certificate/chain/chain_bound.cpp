@@ -1,7 +1,7 @@
 #include "widelimit/certificate/chain/chain_bound.hpp"
 
 #include "widelimit/certificate/binary_scale.hpp"
-#include "widelimit/certificate/chain/chain_steps.hpp"
+#include "widelimit/certificate/chain/chain.hpp"
 #include "widelimit/certificate/convex/lifted_ball.hpp"
 #include "widelimit/certificate/lower_bound.hpp"
 #include "widelimit/engine/cones.hpp"

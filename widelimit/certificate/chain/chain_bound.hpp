@@ -1,6 +1,5 @@
 #pragma once
 
-#include "widelimit/certificate/by_outputs.hpp"
 #include "widelimit/certificate/certify.hpp"
 #include "widelimit/certificate/cone/geometry.hpp"
 #include "widelimit/certificate/lower_bound.hpp"

@@ -1,6 +1,6 @@
-#include "widelimit/certificate/by_outputs.hpp"
 #include "widelimit/certificate/certify.hpp"
 #include "widelimit/certificate/convex/expansion_bound.hpp"
+#include "widelimit/certificate/lower_bound.hpp"
 
 namespace widelimit {
 

@@ -44,7 +44,7 @@ class ConeKernel {
   [[nodiscard]] double slope_error() const { return slope_error_; }
 
   /// Returns whether κ is proved convex on [low, high] ⊆ [−1, 1]: by its power series for u ≥ 0, by induction for the
-  /// NNGP (compositions of convex increasing functions), otherwise by a piecewise enclosure of κ''.
+  /// NNGP (convex increasing functions of convex functions), otherwise by a piecewise enclosure of κ''.
   [[nodiscard]] bool convex_on(double low, double high) const;
   /// Whether κ is convex on [−1, 1], computed once.
   [[nodiscard]] bool convex() const { return convex_; }

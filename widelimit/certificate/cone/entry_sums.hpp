@@ -1,6 +1,5 @@
 #pragma once
 
-#include "widelimit/certificate/by_outputs.hpp"
 #include "widelimit/certificate/interval/ranges.hpp"
 #include "widelimit/certificate/lower_bound.hpp"
 #include "widelimit/engine/cones.hpp"

@@ -1,5 +1,4 @@
 #include "widelimit/certificate/binary_scale.hpp"
-#include "widelimit/certificate/by_outputs.hpp"
 #include "widelimit/certificate/certify.hpp"
 #include "widelimit/certificate/cone/cone_kernel.hpp"
 #include "widelimit/certificate/cone/entry_sums.hpp"

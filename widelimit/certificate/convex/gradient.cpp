@@ -1,6 +1,6 @@
 #include "widelimit/certificate/convex/gradient.hpp"
 
-#include "widelimit/certificate/chain/chain_steps.hpp"
+#include "widelimit/certificate/chain/chain.hpp"
 #include "widelimit/certificate/cone/geometry.hpp"
 #include "widelimit/engine/cones.hpp"
 #include "widelimit/engine/enclosure/chain_slopes.hpp"

@@ -1,6 +1,5 @@
 #pragma once
 
-#include "widelimit/certificate/by_outputs.hpp"
 #include "widelimit/certificate/chain/chain.hpp"
 #include "widelimit/certificate/cone/cone_kernel.hpp"
 #include "widelimit/certificate/cone/geometry.hpp"

@@ -1,7 +1,7 @@
 #pragma once
 
+#include "widelimit/certificate/chain/chain.hpp"
 #include "widelimit/certificate/chain/chain_bound.hpp"
-#include "widelimit/certificate/chain/chain_steps.hpp"
 #include "widelimit/certificate/convex/expansion.hpp"
 #include "widelimit/certificate/interval/ranges.hpp"
 #include "widelimit/engine/cones.hpp"

@@ -171,7 +171,7 @@ Tensor<double> unit_radius_linf(const WeightSlot& slot, const Weights<T>& weight
   return unit;
 }
 
-/// √(w_scale·(w_scale·Σw²)). Accounts for underflow by adding the square root of its bound.
+/// √(w_scale·(w_scale·Σw²)), plus the square root of the underflow bound.
 template <std::floating_point T>
 Tensor<double> unit_radius_l2(const WeightSlot& slot, const Weights<T>& weights, const Weights<T>* minus,
                               const Tensor<double>& reach, const Engine& engine) {

@@ -1,7 +1,6 @@
 #include "widelimit/certificate/network/network_bounds.hpp"
 
 #include "widelimit/base/error.hpp"
-#include "widelimit/certificate/network/activation_range.hpp"
 #include "widelimit/certificate/network/enclose_affine.hpp"
 #include "widelimit/certificate/network/enclosure.hpp"
 #include "widelimit/finite/layers/pooling.hpp"
@@ -61,7 +60,7 @@ class Bounding {
     weigh(stage, values);
   }
   void apply(const Activation& activation, const Stage&, Enclosure& values) const {
-    enclose_activation(activation, values, engine_);
+    passes_->activate(scalar_function(activation).value(), values.centre.size(), values.update(engine_));
   }
   void apply(const Pool& layer, const Stage& stage, Enclosure& values) const {
     if (layer.pooling == Pooling::max) {
@@ -117,6 +116,8 @@ class Bounding {
 };
 
 }  // namespace
+
+bool has_range(Phi phi) { return phi != Phi::hermite && phi != Phi::polynomial && phi != Phi::custom; }
 
 void require_bounds(const std::vector<Stage>& stages) {
   for (const Stage& stage : stages) {

@@ -3,10 +3,14 @@
 #include "widelimit/certificate/network/enclosure.hpp"
 #include "widelimit/engine/engine.hpp"
 #include "widelimit/finite/parameters.hpp"
+#include "widelimit/network/activation.hpp"
 
 #include <span>
 
 namespace widelimit {
+
+/// Returns whether the range of φ on an interval is known: false for polynomial, hermite and custom activations.
+[[nodiscard]] bool has_range(Phi phi);
 
 /// Throws Error{usage} for the first layer that interval propagation does not support (attention, and activations
 /// without a known range: polynomial, hermite, custom); names the layer and the alternatives.

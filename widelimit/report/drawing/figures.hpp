@@ -9,6 +9,8 @@
 
 namespace widelimit {
 
+struct Histogram;
+
 /// SVG picture, drawn by gnuplot on a transparent background. Lines and text are `currentColor`, by default a grey that
 /// is readable on light and dark pages; the colours are distinguishable with colour blindness.
 struct Figure {
@@ -71,6 +73,9 @@ struct CurvesOptions {
 /// Draws lines over common axes. Points that a logarithmic axis cannot show are omitted, as Figure::note then says; of
 /// many points in one pixel column only the first, lowest, highest and last are drawn.
 [[nodiscard]] Figure curves(const std::vector<Series>& series, const CurvesOptions& options);
+
+/// Returns the outline of a histogram, as fractions of `samples`.
+[[nodiscard]] Series histogram_outline(const std::string& name, const Histogram& histogram, std::size_t samples);
 
 /// Curves over checkpoints, in one strip below a map.
 struct TimelineStrip {

@@ -1,7 +1,8 @@
 #include "widelimit/report/figures/certificate_figures.hpp"
 
+#include "widelimit/analysis/margins.hpp"
 #include "widelimit/base/error.hpp"
-#include "widelimit/report/drawing/histogram_outline.hpp"
+#include "widelimit/report/drawing/figures.hpp"
 
 #include <fmt/format.h>
 

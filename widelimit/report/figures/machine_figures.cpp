@@ -2,7 +2,7 @@
 
 #include "widelimit/analysis/margins.hpp"
 #include "widelimit/base/error.hpp"
-#include "widelimit/report/drawing/histogram_outline.hpp"
+#include "widelimit/report/drawing/figures.hpp"
 
 #include <fmt/format.h>
 

@@ -66,7 +66,7 @@ Illustration energy_figure(const std::vector<NamedLabels>& labels) {
                                    .x_label = "direction",
                                    .y_label = "cumulative fraction of the labels",
                                    .x_scale = AxisScale::log}),
-          .caption = "The first directions are learnt first. Random labels have the same share in every direction."};
+          .caption = "The first directions are learned first. Random labels have the same share in every direction."};
 }
 
 Illustration loss_figure(const std::vector<NamedLabels>& labels, const std::vector<double>& times) {

@@ -1,10 +1,10 @@
 #include "widelimit/analysis/dynamics/flow/flow_solver.hpp"
-#include "widelimit/analysis/dynamics/flow/kinks.hpp"
 #include "widelimit/analysis/dynamics/flow/least_subgradient.hpp"
 #include "widelimit/analysis/dynamics/recorder.hpp"
 #include "widelimit/analysis/dynamics/trajectory.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -12,6 +12,24 @@
 namespace widelimit {
 
 namespace {
+
+/// Convex piecewise linear loss of one output: piece 0 below the first kink, piece p above kink p − 1.
+struct Kinks {
+  int count = 0;
+  std::array<double, 2> at{};
+  std::array<double, 3> slope{};  ///< slope of each piece, ascending
+};
+
+/// Returns the kinks: y for the hinge loss, with slope −y on the margin side and 0 beyond; y ∓ ε for the ε-insensitive
+/// loss, or y if ε = 0.
+Kinks kinks_of(const Loss& loss, double y) {
+  if (loss.kind == LossKind::hinge) {
+    return y > 0 ? Kinks{.count = 1, .at = {1}, .slope = {-1, 0}} : Kinks{.count = 1, .at = {-1}, .slope = {0, 1}};
+  }
+  // ε is below the resolution of y.
+  if (y - loss.epsilon == y + loss.epsilon) return {.count = 1, .at = {y}, .slope = {-1, 1}};
+  return {.count = 2, .at = {y - loss.epsilon, y + loss.epsilon}, .slope = {-1, 0, 1}};
+}
 
 /// Exact flow of one output under a piecewise linear loss. Between two events no sample changes its piece, so the
 /// slopes u are constant, also those of sliding samples, and

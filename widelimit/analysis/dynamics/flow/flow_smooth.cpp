@@ -1,7 +1,7 @@
+#include "widelimit/analysis/dynamics/convergence_rate.hpp"
 #include "widelimit/analysis/dynamics/flow/flow_solver.hpp"
 #include "widelimit/analysis/dynamics/machine_limit.hpp"
 #include "widelimit/analysis/dynamics/recorder.hpp"
-#include "widelimit/analysis/dynamics/stable_step.hpp"
 
 #include <boost/numeric/odeint/stepper/controlled_runge_kutta.hpp>
 #include <boost/numeric/odeint/stepper/dense_output_runge_kutta.hpp>
@@ -25,8 +25,9 @@ constexpr double limit_tolerance = 1e-10;
 constexpr double stable_product = 3.3;
 
 /// Integrates α with the Dormand–Prince method of order 5(4). Dense output keeps the requested times from shortening
-/// steps. The local error of α is at most tolerance·(1 + |α|), which also prevents unstable steps above 3.3/M with M
-/// the current curvature of the objective, i.e. about M·t/3 steps at most. O(n²·outputs) for each of the 6 stages.
+/// steps. The local error of α is at most tolerance·(1 + |α|) per step, which also prevents unstable steps above 3.3/M
+/// with M the current curvature of the objective, i.e. about M·t/3 steps at most. O(n²·outputs) for each of the 6
+/// stages.
 class SmoothFlow final : public FlowSolver {
  public:
   explicit SmoothFlow(const FlowProblem& problem)
@@ -82,8 +83,7 @@ class SmoothFlow final : public FlowSolver {
               "one class only); choose finite times"
             : fmt::format(
                   "the limit of {} steps was reached at time {:.6g}; steps above {:.3g} are unstable. Allow more "
-                  "steps, choose "
-                  "earlier times, or divide the kernel by its largest eigenvalue",
+                  "steps, choose earlier times, or divide the kernel by its largest eigenvalue",
                   steps_, stepper_.current_time(), stable_product / curvature_);
   }
 

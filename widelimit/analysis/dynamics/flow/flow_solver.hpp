@@ -2,6 +2,7 @@
 
 #include "widelimit/analysis/dynamics/dynamics_input.hpp"
 #include "widelimit/base/progress.hpp"
+#include "widelimit/finite/training/loss.hpp"
 #include "widelimit/kernel/gram_matrix.hpp"
 
 #include <functional>
@@ -41,6 +42,10 @@ class FlowSolver {
   /// Sets method, ending, iterations, memory and events.
   virtual void tell(Trajectory& trajectory) const = 0;
 };
+
+[[nodiscard]] inline bool is_piecewise_linear(LossKind kind) {
+  return kind == LossKind::hinge || kind == LossKind::insensitive;
+}
 
 /// Returns the solver for (y − z)²: closed form by the eigenvectors of K (flow_squared.cpp).
 [[nodiscard]] std::unique_ptr<FlowSolver> squared_flow(const FlowProblem& problem);

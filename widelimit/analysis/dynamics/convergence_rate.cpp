@@ -1,4 +1,6 @@
-#include "widelimit/analysis/dynamics/rate_check.hpp"
+#include "widelimit/analysis/dynamics/convergence_rate.hpp"
+
+#include "widelimit/machine/gram/extremes.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -14,6 +16,11 @@ constexpr double objective_rounding = 1e4 * std::numeric_limits<double>::epsilon
 constexpr double telling = 1e3;
 
 }  // namespace
+
+double objective_curvature(const GramMatrix& k, LossKind kind, double lambda, Progress* progress) {
+  const std::optional<double> curvature = largest_curvature(kind);
+  return curvature ? lambda + *curvature * std::max(lanczos_extremes(k, progress).largest, 0.0) : lambda;
+}
 
 RateCheck check_rate(const Trajectory& trajectory, const RateEnds& ends,
                      const std::function<double(double time)>& bound) {
