@@ -36,26 +36,26 @@ test: build            ## all tests; the last line counts them
 demo: build            ## kernels and machines on the embedded digits, and a report page
 	@scripts/demo.sh
 
-lint: setup            ## format, clang-tidy, tree rules, Python
+lint: setup            ## format, clang-tidy, rules of the tree, Python
 	@scripts/lint.sh
 
-format:                ## write C++ the way lint wants it
+format:                ## format C++ as `make lint` requires
 	@git ls-files -z --cached --others --exclude-standard '*.cpp' '*.hpp' '*.cu' '*.cuh' | xargs -0 -r clang-format -i
 
-bench: build           ## speed targets beside the peers
+bench: build           ## speed compared with the peers
 	@cmake --build --preset release -j $(jobs)
 	@scripts/bench.sh
 
-docs: build            ## links resolve, runnable blocks run
+docs: build            ## check links, run the runnable blocks
 	@.venv/bin/python scripts/check_docs.py --run
 
-fuzz: setup            ## readers under libFuzzer, SECONDS=60 for each
+fuzz: setup            ## fuzz every reader, SECONDS=60 for each
 	@scripts/fuzz.sh $(or $(SECONDS),60)
 
 sanitize: setup        ## C++ tests under the address and undefined-behaviour sanitizers
 	@scripts/test.sh sanitize
 
-attack: build          ## random attacks on every promise, SECONDS=60 for each; ONLY=, SEED=, TRIAL= run one again
+attack: build          ## attack every guarantee at random, SECONDS=60 for each; ONLY=, SEED=, TRIAL= run one again
 	@scripts/attack.sh --seconds $(or $(SECONDS),60) $(if $(ONLY),--only $(ONLY)) $(if $(SEED),--seed $(SEED)) \
 	  $(if $(TRIAL),--trial $(TRIAL))
 

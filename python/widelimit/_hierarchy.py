@@ -68,7 +68,7 @@ def nth_kernel(
     To first order in 1/m it is the mean over initial weights of the tangent kernel at the end of centred training
     (f₀ = 0) with squared loss: the NTK plus a label-dependent correction.
 
-    x: N×D, used without scaling: the network "dense φ dense" of width m has this kernel on x/√d.
+    x: N×D, used without scaling: this is the kernel of the network "dense φ dense" of width m on √d·x.
     y: one number per sample; −1 and 1 for two classes.
     activation: in the syntax of networks. Smooth activations are validated on trained networks; for 'relu' the kernel
         is as published (Chen, He, Su 2020), but kinks add a larger term to the kernel of a trained network, of which a

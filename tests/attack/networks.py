@@ -120,7 +120,7 @@ def trial(rng: np.random.Generator) -> Mapping[str, int]:
         try:
             wl.kernel(net, x)
         except wl.InputError as error:
-            require("layer" in str(error) and "Monte-Carlo" in str(error), f"'{text}' is rejected with: {error}")
+            require("layer" in str(error) and "Monte Carlo" in str(error), f"'{text}' is rejected with: {error}")
             return {"refused": 1}
         require(False, f"'{text}' is reported to have no formula, but has a kernel")
     exact = wl.kernel(net, x, kind=("nngp", "ntk"))

@@ -340,7 +340,7 @@ TEST_P(GraphPath, RefusesWhatDoesNotFit) {
             "layer 1 (conv) needs positions on a grid, but the samples are graphs, whose nodes have no order");
   EXPECT_EQ(refusal("aggregate relu global_sum_pool dense", SampleView(graphs)),
             "layer 2 (relu) reads the network's inputs, which are not Gaussian: its kernel has no closed form; sample "
-            "finite networks instead (the Monte-Carlo method)");
+            "finite networks instead (the Monte Carlo method)");
   EXPECT_THROW(
       static_cast<void>(gram(Network::parse("gntk:2"), SampleView(graphs), SampleView(featured), {}, *engine_)), Error);
 }

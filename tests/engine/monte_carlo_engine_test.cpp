@@ -10,7 +10,7 @@
 namespace widelimit {
 namespace {
 
-/// Monte-Carlo kernels on engines with their own memory, compared with the cpu: the same networks give the same numbers
+/// Monte Carlo kernels on engines with their own memory, compared with the cpu: the same networks give the same numbers
 /// up to rounding.
 class MonteCarloOn : public testing::TestWithParam<std::string> {
  protected:
@@ -124,7 +124,7 @@ TEST(MonteCarloEngine, OthersAreRefusedByName) {
     FAIL() << "not refused";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), Code::usage);
-    EXPECT_NE(std::string(error.what()).find("Monte-Carlo kernels are computed by the back ends cpu and cuda"),
+    EXPECT_NE(std::string(error.what()).find("Monte Carlo kernels are computed by the back ends cpu and cuda"),
               std::string::npos)
         << error.what();
   }

@@ -108,7 +108,7 @@ TEST(LimitState, WhatIsRefusedSaysWhichLayerAndWhy) {
     EXPECT_EQ(message.rfind(formula.obstacle, 0), 0U) << formula.obstacle;
     EXPECT_NE(message.find(layer), std::string::npos) << message;
     EXPECT_NE(message.find(why), std::string::npos) << message;
-    EXPECT_NE(message.find("Monte-Carlo"), std::string::npos) << message;
+    EXPECT_NE(message.find("Monte Carlo"), std::string::npos) << message;
   }
 }
 

@@ -182,7 +182,7 @@ struct EngineLayers {
 template <std::floating_point T>
 [[nodiscard]] const std::shared_ptr<LayerPasses<T>>& layers_of(const Engine& engine);
 
-/// Throws Error{usage} unless the engine is the cpu or has layers: `work` (e.g. "Monte-Carlo kernels") needs finite
+/// Throws Error{usage} unless the engine is the cpu or has layers: `work` (e.g. "Monte Carlo kernels") needs finite
 /// networks, which other engines do not compute, and a record must name the engine that computed it.
 void require_layers(const Engine& engine, std::string_view work);
 

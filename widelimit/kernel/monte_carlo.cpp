@@ -167,7 +167,7 @@ MonteCarloGram average(const Problem& problem, const MonteCarloOptions& options,
 
 MonteCarloGram monte_carlo_gram(const Network& network, const SampleView& x1, const SampleView& x2,
                                 const MonteCarloOptions& options, const Engine& engine) {
-  require_layers(engine, "Monte-Carlo kernels");
+  require_layers(engine, "Monte Carlo kernels");
   if (options.draws < 2) {
     fail(Code::usage, "draws = {}: a standard error needs at least 2 networks", options.draws);
   }

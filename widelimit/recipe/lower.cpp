@@ -146,7 +146,7 @@ class Lowering {
   void require(std::string_view reason) const {
     if (reason.empty()) return;
     fail(Code::usage,
-         "layer {} ({}) {}: its kernel has no closed form; sample finite networks instead (the Monte-Carlo method)",
+         "layer {} ({}) {}: its kernel has no closed form; sample finite networks instead (the Monte Carlo method)",
          place_, std::holds_alternative<Residual>(layer_->value) ? "residual" : to_text(*layer_), reason);
   }
 

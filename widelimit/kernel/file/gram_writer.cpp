@@ -131,11 +131,13 @@ void GramWriter::check_complete() {
   const std::string text = file.text(fingerprint_name);
   const Json there = Json::parse(text, nullptr, false);
   if (text.empty() || !there.is_object()) {
-    fail(Code::usage, "'{}' was not written tile by tile, so there is nothing to resume; begin anew to replace it",
+    fail(Code::usage, {Remedy::begin_again},
+         "'{}' was not written tile by tile, so there is nothing to resume; begin again to replace it",
          target_.string());
   }
   if (there != fingerprint_) {
-    fail(Code::usage, "'{}' is complete, but for other inputs ({}); begin anew to replace it, or choose another file",
+    fail(Code::usage, {Remedy::begin_again},
+         "'{}' is complete, but for other inputs ({}); begin again to replace it, or choose another file",
          target_.string(), difference(there, fingerprint_));
   }
   settings_ = file.text(std::string(settings_name));
