@@ -41,7 +41,7 @@
 #include "widelimit/machine/svm/svr.hpp"
 #include "widelimit/machine/tune.hpp"
 
-// How good a machine is, what it does on the way, promises and proves.
+// Bounds, comparison, dynamics and certificates of machines.
 #include "widelimit/analysis/bounds/label_bound.hpp"
 #include "widelimit/analysis/bounds/rademacher_bound.hpp"
 #include "widelimit/analysis/comparison/compare.hpp"

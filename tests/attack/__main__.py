@@ -28,7 +28,7 @@ def main() -> int:
     print(f"seed {seed}", flush=True)
     failed = 0
     for name in arguments.only or named:
-        print(f"{name}: {named[name].promise}", flush=True)
+        print(f"{name}: {named[name].guarantee}", flush=True)
         tally = run(named[name], seed, trials, arguments.seconds)
         for broken in tally.broken:
             print(f"  BROKEN {broken}")

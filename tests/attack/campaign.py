@@ -31,7 +31,7 @@ class Attack:
     """
 
     name: str
-    promise: str
+    guarantee: str
     trial: Callable[[np.random.Generator], Mapping[str, int]]
 
 
