@@ -51,8 +51,8 @@ Dataset load_test(const DataRequest& request, Dataset& train) {
 void choose_task(const DataRequest& request, TrainTest& parts) {
   if (request.task && parts.train.labelled()) {
     set_task(parts.train, *request.task);
-  } else if (request.classes.empty() &&
-             !names_folder(request.train)) {  // folder names are class names, even if numeric
+  } else if (request.classes.empty() && !names_folder(request.train)) {
+    // Not for folders of images: their names are class names, even if numeric.
     guess_task(parts.train);
   }
   if (parts.test && parts.test->labelled() && request.task == Task::classification) {

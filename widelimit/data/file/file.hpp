@@ -28,8 +28,8 @@ class InputFile {
 /// Reads the whole file. Throws Error{input} if it cannot be read, Error{resource} if it does not fit into memory.
 [[nodiscard]] Blob read_file(const std::filesystem::path& path, const ReadLimits& limits = {});
 
-/// Resolves the symbolic links of an output `path`, since renaming onto a link would replace the link. Throws
-/// Error{resource} if the target exists and is not a regular file.
+/// Resolves the symbolic links of an output `path`, since renaming onto a link would replace the link, and onto a
+/// device the device. Throws Error{resource} if the target exists and is not a regular file.
 [[nodiscard]] std::filesystem::path write_target(const std::filesystem::path& path);
 
 /// Throws Error{resource} unless a file of `bytes` can be created at `path`. Leaves no file behind, even if the process

@@ -72,8 +72,8 @@ Blob read_all(ByteStream& stream, std::uint64_t expected, const std::string& sou
   for (Bytes piece = stream.next(); !piece.empty(); piece = stream.next()) {
     if (all.capacity() - all.size() < piece.size()) {
       const std::size_t larger = all.size() + std::max(piece.size(), all.size() / 2);
-      limits.require(static_cast<double>(all.capacity() + larger),
-                     source);  // old and new buffer coexist during the move
+      // The old and the new buffer coexist during the move.
+      limits.require(static_cast<double>(all.capacity() + larger), source);
       all.reserve(larger);
     }
     all.insert(all.end(), piece.begin(), piece.end());

@@ -12,8 +12,8 @@ namespace widelimit {
 /// open files); if it is not an HDF5 file, throws Error{input}.
 [[nodiscard]] Hdf5Handle open_hdf5(const std::filesystem::path& path);
 
-/// Call after a failed HDF5 call. Throws Error{resource} if HDF5 failed to allocate memory, else Error{input} with
-/// `what` of `source` is damaged.
+/// Call after a failed HDF5 call. Throws Error{resource} if HDF5 failed to allocate memory, else Error{input}, since
+/// the file may be damaged. `source` and `what` begin the message.
 [[noreturn]] void fail_hdf5(const std::string& source, const char* what);
 
 /// Returns how many rows of `columns` numbers to read at once. HDF5 cannot be interrupted, so data is read in pieces of
