@@ -1,10 +1,10 @@
 #pragma once
 
 #include "widelimit/data/file/descriptor.hpp"
-#include "widelimit/data/file/unfinished.hpp"
 #include "widelimit/data/formats/bytes.hpp"
 #include "widelimit/data/formats/read_limits.hpp"
 
+#include <cstddef>
 #include <filesystem>
 #include <optional>
 
@@ -35,6 +35,21 @@ class InputFile {
 /// Throws Error{resource} unless a file of `bytes` can be created at `path`. Leaves no file behind, even if the process
 /// is killed.
 void check_writable(const std::filesystem::path& path, std::uint64_t bytes);
+
+/// Registers the name of an incomplete file with remove_unfinished() for its lifetime.
+class Unfinished {
+ public:
+  explicit Unfinished(const std::filesystem::path& path);
+  ~Unfinished();
+  Unfinished(const Unfinished&) = delete;
+  Unfinished& operator=(const Unfinished&) = delete;
+
+ private:
+  std::optional<std::size_t> slot_;
+};
+
+/// Removes all registered files. Async-signal-safe.
+void remove_unfinished() noexcept;
 
 /// Output file that appears complete or not at all: it is written under a unique temporary name in the same folder,
 /// renamed by commit(), and removed on destruction without commit(), or by remove_unfinished(). All failures throw
