@@ -107,7 +107,7 @@ Index duplicate_rows(const Rows& m) {
 }
 
 template <typename T>
-void show_values(const Matrix<T>& m, Index rows, Description& description) {
+void show_values(const Matrix<T>& m, Index rows, DataDescription& description) {
   if (m.rows() * m.cols() > 0) {
     const auto range = std::minmax_element(m.data(), m.data() + m.rows() * m.cols());
     description.low = static_cast<double>(*range.first);
@@ -118,7 +118,7 @@ void show_values(const Matrix<T>& m, Index rows, Description& description) {
   }
 }
 
-void show_values(const SparseMatrix& m, Index rows, Description& description) {
+void show_values(const SparseMatrix& m, Index rows, DataDescription& description) {
   const SparseView all = m.view();
   description.stored = m.stored();
   if (m.stored() > 0) {
@@ -135,7 +135,7 @@ void show_values(const SparseMatrix& m, Index rows, Description& description) {
 }
 
 template <typename Rows>
-void describe_values(const Rows& m, Index rows, Description& description) {
+void describe_values(const Rows& m, Index rows, DataDescription& description) {
   show_values(m, rows, description);
   if (m.rows() > 1) {
     if (const Index constant = constant_columns(m); constant > 0) {
@@ -148,7 +148,7 @@ void describe_values(const Rows& m, Index rows, Description& description) {
   }
 }
 
-void describe_values(const Graphs& /*graphs*/, Index /*rows*/, Description& /*description*/) {}
+void describe_values(const Graphs& /*graphs*/, Index /*rows*/, DataDescription& /*description*/) {}
 
 std::string label_text(const Dataset& data, std::size_t i) {
   if (!data.targets.empty()) return fmt::format("{}", data.targets[i]);
@@ -187,7 +187,7 @@ std::string entries_text(const std::vector<std::pair<Index, double>>& entries) {
 }
 
 /// Returns the storage: "float64", and for sparse samples also the number of stored entries.
-std::string held_text(const Description& d) {
+std::string held_text(const DataDescription& d) {
   if (!d.stored) return std::string(to_string(d.precision));
   const double cells = static_cast<double>(d.count) * static_cast<double>(d.shape.size());
   const double part = cells > 0 ? 100 * static_cast<double>(*d.stored) / cells : 0;
@@ -250,8 +250,8 @@ std::string problems_text(const std::vector<std::string>& problems) {
 
 }  // namespace
 
-Description describe(const Dataset& data, Index rows) {
-  Description description;
+DataDescription describe(const Dataset& data, Index rows) {
+  DataDescription description;
   description.name = data.name;
   description.count = data.count();
   description.shape = data.shape;
@@ -313,7 +313,7 @@ GraphDescription describe(const GraphSet& set) {
   return description;
 }
 
-std::string to_text(const Description& d) {
+std::string to_text(const DataDescription& d) {
   std::string text = fmt::format("name       {}\nsamples    {}\nshape      {}\nheld as    {}\nrange      {} to {}\n",
                                  d.name, d.count, to_string(d.shape), held_text(d), d.low, d.high);
   if (tells_columns(d.columns)) text += columns_text(d.columns);
@@ -327,7 +327,7 @@ std::string to_text(const Description& d) {
   return text + problems_text(d.problems);
 }
 
-nlohmann::json to_json(const Description& d) {
+nlohmann::json to_json(const DataDescription& d) {
   nlohmann::json json{{"name", d.name},
                       {"samples", d.count},
                       {"shape", {d.shape.height, d.shape.width, d.shape.channels}},

@@ -279,8 +279,9 @@ void DataRequest::validate() const {
   }
   if (split) Split{*split, split_order, seed}.validate();
   table.validate();
-  if (limit && *limit < 1) fail(Code::usage, "a limit of {} samples leaves nothing", *limit);
-  if (test_limit && *test_limit < 1) fail(Code::usage, "a test limit of {} samples leaves nothing", *test_limit);
+  if (limit && *limit < 1) fail(Code::usage, "a limit of {} samples leaves no samples; give at least 1", *limit);
+  if (test_limit && *test_limit < 1)
+    fail(Code::usage, "a test limit of {} samples leaves no samples; give at least 1", *test_limit);
 }
 
 TrainTest load_train_test(const DataRequest& request) {

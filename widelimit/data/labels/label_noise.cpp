@@ -12,7 +12,7 @@ namespace {
 /// Random streams, disjoint from those of weights and batches, which share the user's seed.
 constexpr std::uint64_t flip_stream = (std::uint64_t{1} << 50) + 1;
 constexpr std::uint64_t flipped_class_stream = (std::uint64_t{1} << 50) + 2;
-constexpr std::uint64_t noise_stream = (std::uint64_t{1} << 50) + 3;
+constexpr std::uint64_t noisy_class_stream = (std::uint64_t{1} << 50) + 3;
 /// Tolerance for rounding in row sums.
 constexpr double row_tolerance = 1e-9;
 
@@ -86,7 +86,7 @@ Matrix<double> pair_noise(Index classes, double share) {
 std::vector<Index> noisy_labels(std::span<const Index> labels, MatrixView<const double> transition,
                                 std::uint64_t seed) {
   require_transition(transition);
-  const Random random(seed, noise_stream);
+  const Random random(seed, noisy_class_stream);
   std::vector<Index> noisy(labels.begin(), labels.end());
   for (std::size_t i = 0; i < noisy.size(); ++i) {
     require_class(labels[i], transition.rows, i);
