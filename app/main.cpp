@@ -4,8 +4,8 @@
 #include "app/shell/remedies.hpp"
 #include "app/shell/streams.hpp"
 
+#include "widelimit/base/choice.hpp"
 #include "widelimit/base/error.hpp"
-#include "widelimit/base/suggestion.hpp"
 #include "widelimit/base/utf8.hpp"
 #include "widelimit/base/version.hpp"
 #include "widelimit/data/file/location.hpp"

@@ -8,7 +8,7 @@
 #include "widelimit/base/clock.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/data/dataset.hpp"
-#include "widelimit/data/labels/flip_labels.hpp"
+#include "widelimit/data/labels/label_noise.hpp"
 #include "widelimit/data/labels/labels.hpp"
 #include "widelimit/kernel/request.hpp"
 #include "widelimit/machine/label_free.hpp"

@@ -12,7 +12,7 @@
 #include "widelimit/base/error.hpp"
 #include "widelimit/kernel/gram.hpp"
 #include "widelimit/machine/tune.hpp"
-#include "widelimit/network/cut.hpp"
+#include "widelimit/network/network.hpp"
 
 namespace widelimit::app {
 

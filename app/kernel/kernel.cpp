@@ -12,7 +12,7 @@
 
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/memory.hpp"
-#include "widelimit/data/origin_text.hpp"
+#include "widelimit/data/origin.hpp"
 #include "widelimit/data/request.hpp"
 #include "widelimit/kernel/file/gram_file.hpp"
 #include "widelimit/kernel/file/write_gram.hpp"

@@ -8,7 +8,7 @@
 #include "app/shell/progress_bar.hpp"
 
 #include "widelimit/base/error.hpp"
-#include "widelimit/data/origin_text.hpp"
+#include "widelimit/data/origin.hpp"
 #include "widelimit/kernel/file/known_gram.hpp"
 #include "widelimit/kernel/label_aware/label_aware_file.hpp"
 

@@ -1,7 +1,7 @@
 #include "app/shell/interrupt.hpp"
 
 #include "widelimit/base/error.hpp"
-#include "widelimit/data/file/unfinished.hpp"
+#include "widelimit/data/file/file.hpp"
 
 #include <unistd.h>
 

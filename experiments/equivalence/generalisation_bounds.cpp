@@ -3,7 +3,7 @@
 #include "experiments/tasks/digit_pair.hpp"
 #include "experiments/tasks/mnist_task.hpp"
 #include "widelimit/base/error.hpp"
-#include "widelimit/data/labels/flip_labels.hpp"
+#include "widelimit/data/labels/label_noise.hpp"
 #include "widelimit/finite/training/targets.hpp"
 #include "widelimit/machine/machine.hpp"
 #include "widelimit/network/network.hpp"

@@ -2,7 +2,7 @@
 
 #include "experiments/kernels/svm_folds.hpp"
 #include "widelimit/base/error.hpp"
-#include "widelimit/base/shared_progress.hpp"
+#include "widelimit/base/progress.hpp"
 #include "widelimit/data/catalogue/catalogue.hpp"
 #include "widelimit/data/labels/folds.hpp"
 

@@ -6,7 +6,7 @@
 #include "widelimit/analysis/rank_comparison.hpp"
 #include "widelimit/base/clock.hpp"
 #include "widelimit/base/error.hpp"
-#include "widelimit/base/shared_progress.hpp"
+#include "widelimit/base/progress.hpp"
 #include "widelimit/machine/svm/svm.hpp"
 #include "widelimit/report/csv.hpp"
 #include "widelimit/report/figures/rank_figure.hpp"

@@ -4,7 +4,7 @@
 #include "widelimit/analysis/spectrum/label_choice.hpp"
 #include "widelimit/analysis/spectrum/label_spectrum.hpp"
 #include "widelimit/base/error.hpp"
-#include "widelimit/data/labels/flip_labels.hpp"
+#include "widelimit/data/labels/label_noise.hpp"
 #include "widelimit/machine/ridge/ridge.hpp"
 
 #include <fmt/format.h>

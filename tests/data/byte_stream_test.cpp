@@ -54,8 +54,8 @@ TEST_F(ByteStreams, CutStreamsAndBytesAfterTheEndAreErrors) {
   }
 }
 
-/// Some bytes of a gz header (time, system) do not affect the contents; no other change may go undetected. A bit flip
-/// in the signature makes the file uncompressed, which its reader then rejects.
+/// Some bytes of a gz header (time, system) do not affect the contents; no other change may go undetected. After a
+/// bit flip in the signature, the bytes are passed through as if uncompressed, and their reader then rejects them.
 TEST_F(ByteStreams, AFlippedBitIsAnErrorOrChangesNothing) {
   for (const int filter : packings) {
     const std::string text = squares(100);

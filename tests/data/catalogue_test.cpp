@@ -64,7 +64,7 @@ TEST(Digits, AreTheOnesOfUci) {
   const Dataset data = load_data("digits");
   EXPECT_EQ(data.count(), 1797);
   EXPECT_EQ(data.shape, (Shape{8, 8, 1}));
-  const Description description = describe(data);
+  const DataDescription description = describe(data);
   EXPECT_EQ(description.low, 0);
   EXPECT_EQ(description.high, 16);
   std::vector<Index> counts;
@@ -253,7 +253,7 @@ TEST(SharedMnist, HasItsSizesAndClasses) {
   const Dataset& data = *found;
   EXPECT_EQ(data.count(), 10000);
   EXPECT_EQ(data.shape, (Shape{28, 28, 1}));
-  const Description description = describe(data);
+  const DataDescription description = describe(data);
   EXPECT_EQ(description.high, 255);
   EXPECT_EQ(description.classes.front(), (std::pair<std::string, Index>{"0", 980}));
 }

@@ -1,4 +1,4 @@
-#include "widelimit/data/origin_text.hpp"
+#include "widelimit/data/origin.hpp"
 
 #include "fixture.hpp"
 

@@ -162,7 +162,7 @@ TEST_F(Requests, TestTableHasTheColumnsOfTheTrainingTable) {
 }
 
 TEST(Describe, FindsProblems) {
-  const Description description = describe(table({{1, 2}, {1, 3}, {1, 2}, {1, 2}}, {0, 1, 0, 0}), 2);
+  const DataDescription description = describe(table({{1, 2}, {1, 3}, {1, 2}, {1, 2}}, {0, 1, 0, 0}), 2);
   EXPECT_EQ(description.low, 1);
   EXPECT_EQ(description.high, 3);
   EXPECT_EQ(description.first_rows.size(), 2U);

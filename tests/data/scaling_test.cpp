@@ -132,7 +132,7 @@ TEST(ScalingTest, ChannelsOfVectorsAreColumns) {
 TEST(ScalingTest, StandardKeepsDigitsFarFromZero) {
   Dataset data = table({{1e9 + 1}, {1e9 + 2}, {1e9 + 3}});
   scale(Scaling::standard, data);
-  // The tolerance is one rounding error of the column, 1e9·2⁻⁵³ ≈ 1.1e-7.
+  // The error is at most a few roundings of the column, 1e9·2⁻⁵³ ≈ 1.1e-7 each.
   EXPECT_NEAR(value(data, 0, 0), -std::sqrt(1.5), 4e-7);
   EXPECT_NEAR(value(data, 1, 0), 0, 4e-7);
 }

@@ -1,7 +1,7 @@
 #include "widelimit/base/error.hpp"
 #include "widelimit/engine/select.hpp"
 #include "widelimit/kernel/gram.hpp"
-#include "widelimit/network/cut.hpp"
+#include "widelimit/network/network.hpp"
 
 #include "normal_rows.hpp"
 #include "published_sweep.hpp"

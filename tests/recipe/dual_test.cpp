@@ -24,7 +24,7 @@ struct Covariance {
   Real c;
 };
 
-/// Moderate variances, correlations of both signs, unequal variances.
+/// Moderate variances, mostly unequal, and correlations of both signs.
 const std::vector<Covariance> covariances = {{1, 1, 0.5L},        {0.7L, 1.9L, -0.6L}, {0.2L, 0.3L, 0.1L},
                                              {2.5L, 0.4L, 0.95L}, {1.3L, 1.1L, 0},     {0.9L, 1.6L, -1.1L}};
 

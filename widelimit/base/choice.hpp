@@ -1,14 +1,18 @@
 #pragma once
 
 #include "widelimit/base/error.hpp"
-#include "widelimit/base/suggestion.hpp"
 
 #include <fmt/format.h>
 
 #include <array>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace widelimit {
+
+/// Returns "; did you mean 'relu'?" with the candidate of smallest edit distance, or an empty string if none is close.
+[[nodiscard]] std::string suggestion(std::string_view word, const std::vector<std::string_view>& candidates);
 
 /// Returns the enumerator with name `text`; `names` lists the names in the order of the enumerators. Throws
 /// Error{usage} with the valid names and the closest match.

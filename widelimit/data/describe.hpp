@@ -13,7 +13,7 @@
 namespace widelimit {
 
 /// Description of a data set, as printed by `data show`.
-struct Description {
+struct DataDescription {
   std::string name;
   Index count = 0;
   Shape shape;
@@ -33,9 +33,9 @@ struct Description {
 };
 
 /// Describes `data` with its first `rows` samples. Cost: O(n·d).
-[[nodiscard]] Description describe(const Dataset& data, Index rows = 3);
-[[nodiscard]] std::string to_text(const Description& description);
-[[nodiscard]] nlohmann::json to_json(const Description& description);
+[[nodiscard]] DataDescription describe(const Dataset& data, Index rows = 3);
+[[nodiscard]] std::string to_text(const DataDescription& description);
+[[nodiscard]] nlohmann::json to_json(const DataDescription& description);
 
 /// Description of a set of graphs, as printed by `data show`.
 struct GraphDescription {

@@ -42,4 +42,9 @@ struct DataOrigin {
 /// Throws Error{input} if `json` is not such a record or is inconsistent.
 [[nodiscard]] DataOrigin parse_origin(const nlohmann::ordered_json& json);
 
+/// Returns origin_json as text. Files store it as text since its nesting exceeds the depth that older versions parse.
+[[nodiscard]] std::string origin_text(const DataOrigin& origin);
+/// Throws Error{input} if `text` is not such a record.
+[[nodiscard]] DataOrigin parse_origin_text(const std::string& text);
+
 }  // namespace widelimit

@@ -1,7 +1,7 @@
 #include "widelimit/engine/select.hpp"
 
+#include "widelimit/base/choice.hpp"
 #include "widelimit/base/error.hpp"
-#include "widelimit/base/suggestion.hpp"
 #include "widelimit/engine/cpu/cpu.hpp"
 #include "widelimit/engine/cpu/vector/strip.hpp"
 #include "widelimit/engine/cuda/cuda.hpp"

@@ -5,7 +5,7 @@
 #include "widelimit/data/file/sealed_file.hpp"
 #include "widelimit/data/hdf5/hdf5.hpp"
 #include "widelimit/data/hdf5/hdf5_blocks.hpp"
-#include "widelimit/data/origin_text.hpp"
+#include "widelimit/data/origin.hpp"
 #include "widelimit/network/text.hpp"
 
 #include <algorithm>

@@ -2,8 +2,8 @@
 
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/interruption.hpp"
+#include "widelimit/base/progress.hpp"
 #include "widelimit/base/random.hpp"
-#include "widelimit/base/shared_progress.hpp"
 #include "widelimit/finite/tangent/empirical_ntk.hpp"
 #include "widelimit/finite/training/evaluator.hpp"
 #include "widelimit/kernel/entry_moments.hpp"

@@ -40,6 +40,11 @@ struct Network {
 /// there is none, the NTK is 0.
 [[nodiscard]] bool has_trained_layer(const Layers& layers);
 
+/// Returns the first `hidden` hidden layers of a network of dense layers, with the next dense layer as output; 0 gives
+/// the linear network. Its first `frozen` dense layers are frozen, in addition to those already frozen. sweep()
+/// computes its NTK at (hidden, frozen). Throws Error{usage} if there are fewer layers.
+[[nodiscard]] Network cut_network(const Network& network, Index hidden, Index frozen = 0);
+
 /// Checks the invariants that the parsers guarantee, for a network built from structs: not empty, every argument in its
 /// range, number of layers and nesting within the limits. Throws Error{input} naming the layer and its position.
 void validate(const Network& network);

@@ -111,8 +111,7 @@ Layers residual_net(const PresetOptions& options) {
 
 /// The graph NTK of Du et al. 2019: `depth` − 1 blocks, each an aggregation and `mlp` fully connected layers. The
 /// readout is the sum over nodes after the last block or, with jumping knowledge, of the input and after every block,
-/// each with separate weights.
-/// [docs/theory/graphs.md]
+/// each with separate weights.                                                            [docs/theory/graphs.md]
 Layers graph_network(const PresetOptions& options) {
   const NodeScale scale = options.scale == "uniform" ? NodeScale::uniform : NodeScale::degree;
   Layers block{Aggregate{scale}};

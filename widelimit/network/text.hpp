@@ -2,7 +2,6 @@
 
 #include "widelimit/network/value.hpp"
 
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -23,9 +22,7 @@ namespace widelimit {
 /// Canonical text, layers separated by one blank; no presets, no repetition.
 [[nodiscard]] std::string write_text(const Layers& layers);
 
-/// Parses one argument value: "0.1", "3x3", "SAME", "[0.1,0.5]", "word". Returns std::nullopt if the text is not of the
-/// parameter's type; the caller checks the range.
-[[nodiscard]] std::optional<Value> read_value(const Parameter& parameter, std::string_view text);
+/// Formats the value of an argument: "0.1", "3x3", "SAME", "[0.1,0.5]", "word".
 [[nodiscard]] std::string write_value(const Value& value);
 
 /// Trims blanks, tabs and line ends on both sides.

@@ -9,7 +9,7 @@
 
 /// Dual activations in closed form, for one pair at a time; used by the reference engine for pairs and by every back
 /// end for variances. For (u,v) centred Gaussian with variances q1, q2 and covariance c,
-///  sigma = E[φ(u)φ(v)],  dot = E[φ'(u)φ'(v)].                                          [docs/theory/duals.md]
+///   sigma = E[φ(u)φ(v)],  dot = E[φ'(u)φ'(v)].                                          [docs/theory/duals.md]
 /// No formula divides by a variance: for a zero variance, u = 0 almost surely, and the result is the limit. No formula
 /// subtracts c from a value that it may equal: √(q1q2) ∓ c are part of the arguments.
 namespace widelimit {

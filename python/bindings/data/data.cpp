@@ -4,7 +4,7 @@
 #include "python/bindings/rooms.hpp"
 #include "widelimit/base/memory.hpp"
 #include "widelimit/data/labels/folds.hpp"
-#include "widelimit/data/origin_text.hpp"
+#include "widelimit/data/origin.hpp"
 #include "widelimit/data/request.hpp"
 
 #include <nanobind/stl/map.h>

@@ -4,7 +4,7 @@
 #include "python/bindings/finite/train_options.hpp"
 #include "python/bindings/machine/fits.hpp"
 #include "python/bindings/rooms.hpp"
-#include "widelimit/data/origin_text.hpp"
+#include "widelimit/data/origin.hpp"
 #include "widelimit/finite/network_file.hpp"
 #include "widelimit/finite/tangent/empirical_ntk.hpp"
 #include "widelimit/finite/tangent/ntk_product.hpp"

@@ -4,7 +4,7 @@
 #include "python/bindings/machine/fits.hpp"
 #include "python/bindings/machine/label_aware.hpp"
 #include "python/bindings/rooms.hpp"
-#include "widelimit/data/origin_text.hpp"
+#include "widelimit/data/origin.hpp"
 #include "widelimit/machine/model_file.hpp"
 #include "widelimit/machine/posterior_factor.hpp"
 #include "widelimit/machine/probability/probability.hpp"

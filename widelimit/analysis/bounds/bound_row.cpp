@@ -1,6 +1,6 @@
 #include "widelimit/analysis/bounds/bound_row.hpp"
 
-#include "widelimit/data/labels/flip_labels.hpp"
+#include "widelimit/data/labels/label_noise.hpp"
 
 namespace widelimit {
 

@@ -2,7 +2,7 @@
 
 #include "widelimit/base/error.hpp"
 #include "widelimit/kernel/classical/classical_grid.hpp"
-#include "widelimit/network/cut.hpp"
+#include "widelimit/network/network.hpp"
 
 #include <algorithm>
 

@@ -2,7 +2,7 @@
 
 #include "widelimit/analysis/comparison/candidate_evaluator.hpp"
 #include "widelimit/base/clock.hpp"
-#include "widelimit/base/shared_progress.hpp"
+#include "widelimit/base/progress.hpp"
 #include "widelimit/data/labels/folds.hpp"
 
 #include <fmt/format.h>

@@ -2,7 +2,7 @@
 
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/random.hpp"
-#include "widelimit/data/labels/flip_labels.hpp"
+#include "widelimit/data/labels/label_noise.hpp"
 #include "widelimit/data/preparation/preprocess.hpp"
 #include "widelimit/finite/training/targets.hpp"
 

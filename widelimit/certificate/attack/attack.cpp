@@ -2,7 +2,6 @@
 
 #include "widelimit/base/progress.hpp"
 #include "widelimit/base/random.hpp"
-#include "widelimit/base/shared_progress.hpp"
 #include "widelimit/certificate/binary_scale.hpp"
 #include "widelimit/certificate/cone/geometry.hpp"
 #include "widelimit/engine/cones.hpp"

@@ -3,7 +3,6 @@
 #include "widelimit/base/clock.hpp"
 #include "widelimit/base/interruption.hpp"
 #include "widelimit/base/progress.hpp"
-#include "widelimit/base/shared_progress.hpp"
 #include "widelimit/certificate/attack/attack.hpp"
 #include "widelimit/certificate/input_units.hpp"
 #include "widelimit/certificate/network/network_margins.hpp"

@@ -2,7 +2,6 @@
 
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/progress.hpp"
-#include "widelimit/base/shared_progress.hpp"
 #include "widelimit/certificate/search/point_search.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 #include "widelimit/data/catalogue/catalogue.hpp"
 
+#include "widelimit/base/choice.hpp"
 #include "widelimit/base/error.hpp"
-#include "widelimit/base/suggestion.hpp"
 #include "widelimit/data/catalogue/catalogue_sets.hpp"
 #include "widelimit/data/catalogue/synthetic.hpp"
 #include "widelimit/data/formats/format.hpp"

@@ -1,6 +1,6 @@
 #include "widelimit/data/catalogue/catalogue_sets.hpp"
 
-#include "widelimit/base/suggestion.hpp"
+#include "widelimit/base/choice.hpp"
 #include "widelimit/data/fetch/sources.hpp"
 #include "widelimit/data/file/location.hpp"
 #include "widelimit/data/formats/archive.hpp"

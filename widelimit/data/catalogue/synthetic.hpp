@@ -10,8 +10,8 @@
 
 namespace widelimit {
 
-/// Options of synthetic data sets in the plane: pure functions of their arguments, identical on every machine up to the
-/// rounding of sin and cos. The classes "0" and "1" alternate, so that every prefix is balanced.
+/// Options of synthetic data sets in the plane. The sets are pure functions of these options, identical on every
+/// machine up to the rounding of sin and cos. The classes "0" and "1" alternate, so that every prefix is balanced.
 struct SyntheticOptions {
   Index n = 400;       ///< samples
   double noise = -1;   ///< standard deviation of the noise on both coordinates; negative: the default of the set

@@ -7,13 +7,30 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <cerrno>
+#include <climits>
+#include <cstring>
 #include <system_error>
 
 namespace widelimit {
 
 namespace fs = std::filesystem;
+
+namespace {
+
+/// Signal handlers must not allocate or lock, so there is a fixed number of slots. More files are never written at
+/// once; a file without a slot is left behind if a signal ends the program.
+struct Slot {
+  std::atomic<bool> taken{false};
+  std::atomic<bool> filled{false};
+  std::array<char, PATH_MAX> name{};
+};
+std::array<Slot, 16> slots;
+static_assert(std::atomic<bool>::is_always_lock_free);
+
+}  // namespace
 
 InputFile::InputFile(const fs::path& path) : file_(path, O_RDONLY | O_NONBLOCK | O_NOCTTY) {
   if (!file_.opened()) fail_opening(path, file_.error());
@@ -53,6 +70,31 @@ void check_writable(const fs::path& path, std::uint64_t bytes) {
     AtomicFile(path).file().reserve(bytes);  // file system without O_TMPFILE
   } else {
     fail_writing(path, nameless.error());
+  }
+}
+
+Unfinished::Unfinished(const fs::path& path) {
+  // Absolute, since the process may change its folder.
+  std::error_code unknown;
+  const fs::path absolute = fs::absolute(path, unknown);
+  if (unknown || absolute.native().size() >= PATH_MAX) return;
+  for (std::size_t k = 0; k < slots.size() && !slot_; ++k) {
+    if (slots[k].taken.exchange(true)) continue;
+    std::memcpy(slots[k].name.data(), absolute.c_str(), absolute.native().size() + 1);
+    slots[k].filled = true;
+    slot_ = k;
+  }
+}
+
+Unfinished::~Unfinished() {
+  if (!slot_) return;
+  slots[*slot_].filled = false;
+  slots[*slot_].taken = false;
+}
+
+void remove_unfinished() noexcept {
+  for (const Slot& slot : slots) {
+    if (slot.filled) ::unlink(slot.name.data());
   }
 }
 

@@ -1,10 +1,10 @@
 #pragma once
 
 #include "widelimit/data/file/descriptor.hpp"
-#include "widelimit/data/file/unfinished.hpp"
 #include "widelimit/data/formats/bytes.hpp"
 #include "widelimit/data/formats/read_limits.hpp"
 
+#include <cstddef>
 #include <filesystem>
 #include <optional>
 
@@ -28,13 +28,28 @@ class InputFile {
 /// Reads the whole file. Throws Error{input} if it cannot be read, Error{resource} if it does not fit into memory.
 [[nodiscard]] Blob read_file(const std::filesystem::path& path, const ReadLimits& limits = {});
 
-/// Resolves the symbolic links of an output `path`, since renaming onto a link would replace the link. Throws
-/// Error{resource} if the target exists and is not a regular file.
+/// Resolves the symbolic links of an output `path`, since renaming onto a link would replace the link, and onto a
+/// device the device. Throws Error{resource} if the target exists and is not a regular file.
 [[nodiscard]] std::filesystem::path write_target(const std::filesystem::path& path);
 
 /// Throws Error{resource} unless a file of `bytes` can be created at `path`. Leaves no file behind, even if the process
 /// is killed.
 void check_writable(const std::filesystem::path& path, std::uint64_t bytes);
+
+/// Registers the name of an incomplete file with remove_unfinished() for its lifetime.
+class Unfinished {
+ public:
+  explicit Unfinished(const std::filesystem::path& path);
+  ~Unfinished();
+  Unfinished(const Unfinished&) = delete;
+  Unfinished& operator=(const Unfinished&) = delete;
+
+ private:
+  std::optional<std::size_t> slot_;
+};
+
+/// Removes all registered files. Async-signal-safe.
+void remove_unfinished() noexcept;
 
 /// Output file that appears complete or not at all: it is written under a unique temporary name in the same folder,
 /// renamed by commit(), and removed on destruction without commit(), or by remove_unfinished(). All failures throw

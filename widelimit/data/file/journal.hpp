@@ -48,8 +48,8 @@ class Journal {
 
   std::filesystem::path path_;
   Descriptor file_;
-  std::uint64_t seed_ =
-      0;  ///< checksum of the header; seeds the record checksums, so that records of another computation are rejected
+  /// Checksum of the header. Seeds the checksums of the records, so that records of another computation are rejected.
+  std::uint64_t seed_ = 0;
   std::string header_;
   std::vector<Record> records_;
   bool appended_ = false;

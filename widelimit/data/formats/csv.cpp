@@ -80,7 +80,7 @@ class CellReader {
     }
     if (codes_.size() == most_categories) {
       fail(Code::input, {Remedy::choose_columns},
-           "{}: more than {} different texts are not categories; drop the column", where(), most_categories);
+           "{}: more than {} different texts, too many for categories; drop the column", where(), most_categories);
     }
     return codes_.emplace(text, static_cast<double>(codes_.size())).first->second;
   }

@@ -5,8 +5,8 @@
 #include "widelimit/base/types.hpp"
 #include "widelimit/data/file/file.hpp"
 #include "widelimit/data/formats/byte_stream.hpp"
+#include "widelimit/data/formats/bytes.hpp"
 #include "widelimit/data/formats/number.hpp"
-#include "widelimit/data/formats/scalar.hpp"
 #include "widelimit/data/labels/labels.hpp"
 
 #include <algorithm>

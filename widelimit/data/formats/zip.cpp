@@ -3,7 +3,6 @@
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/parallel.hpp"
 #include "widelimit/data/file/file.hpp"
-#include "widelimit/data/formats/scalar.hpp"
 
 #include <zlib.h>
 

@@ -2,7 +2,7 @@
 
 #include "widelimit/base/interruption.hpp"
 #include "widelimit/data/file/file.hpp"
-#include "widelimit/data/hdf5/hdf5_open.hpp"
+#include "widelimit/data/hdf5/hdf5_handle.hpp"
 #include "widelimit/data/hdf5/hdf5_probe.hpp"
 
 #include <algorithm>

@@ -9,8 +9,10 @@ namespace widelimit {
 
 namespace {
 
-/// Random stream, disjoint from those of weights, batches and flip_labels.
-constexpr std::uint64_t noise_stream = (std::uint64_t{1} << 50) + 3;
+/// Random streams, disjoint from those of weights and batches, which share the user's seed.
+constexpr std::uint64_t flip_stream = (std::uint64_t{1} << 50) + 1;
+constexpr std::uint64_t flipped_class_stream = (std::uint64_t{1} << 50) + 2;
+constexpr std::uint64_t noisy_class_stream = (std::uint64_t{1} << 50) + 3;
 /// Tolerance for rounding in row sums.
 constexpr double row_tolerance = 1e-9;
 
@@ -49,6 +51,22 @@ void require_class(Index label, Index classes, std::size_t sample) {
 
 }  // namespace
 
+std::vector<Index> flip_labels(std::span<const Index> labels, Index classes, double share, std::uint64_t seed) {
+  if (!(share >= 0 && share <= 1)) fail(Code::usage, "{:g} is not a fraction of labels to flip; choose 0 to 1", share);
+  if (classes < 2) fail(Code::usage, "labels of {} classes cannot be flipped; two are needed", classes);
+  const Random chance(seed, flip_stream);
+  const Random other(seed, flipped_class_stream);
+  std::vector<Index> flipped(labels.begin(), labels.end());
+  for (std::size_t i = 0; i < flipped.size(); ++i) {
+    Index& label = flipped[i];
+    require_class(label, classes, i);
+    if (chance.uniform(i) >= share) continue;
+    const auto step = static_cast<Index>(other.below(static_cast<std::uint64_t>(classes - 1), i));
+    label = (label + 1 + step) % classes;
+  }
+  return flipped;
+}
+
 Matrix<double> symmetric_noise(Index classes, double share) {
   Matrix<double> transition = kept_labels(classes, share);
   for (Index c = 0; c < classes; ++c) {
@@ -68,7 +86,7 @@ Matrix<double> pair_noise(Index classes, double share) {
 std::vector<Index> noisy_labels(std::span<const Index> labels, MatrixView<const double> transition,
                                 std::uint64_t seed) {
   require_transition(transition);
-  const Random random(seed, noise_stream);
+  const Random random(seed, noisy_class_stream);
   std::vector<Index> noisy(labels.begin(), labels.end());
   for (std::size_t i = 0; i < noisy.size(); ++i) {
     require_class(labels[i], transition.rows, i);

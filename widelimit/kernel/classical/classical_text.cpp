@@ -1,5 +1,5 @@
+#include "widelimit/base/choice.hpp"
 #include "widelimit/base/error.hpp"
-#include "widelimit/base/suggestion.hpp"
 #include "widelimit/kernel/classical/arccosine.hpp"
 #include "widelimit/kernel/classical/classical.hpp"
 

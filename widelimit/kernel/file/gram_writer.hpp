@@ -2,8 +2,8 @@
 
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/samples.hpp"
+#include "widelimit/data/file/file.hpp"
 #include "widelimit/data/file/journal.hpp"
-#include "widelimit/data/file/unfinished.hpp"
 #include "widelimit/data/hdf5/tiled_hdf5.hpp"
 
 #include <nlohmann/json.hpp>

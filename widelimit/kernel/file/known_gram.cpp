@@ -1,7 +1,7 @@
 #include "widelimit/kernel/file/known_gram.hpp"
 
 #include "widelimit/base/error.hpp"
-#include "widelimit/data/origin_text.hpp"
+#include "widelimit/data/origin.hpp"
 
 #include <nlohmann/json.hpp>
 

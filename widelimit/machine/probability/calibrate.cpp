@@ -1,7 +1,6 @@
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/parallel.hpp"
 #include "widelimit/base/progress.hpp"
-#include "widelimit/base/shared_progress.hpp"
 #include "widelimit/machine/binary_problems.hpp"
 #include "widelimit/machine/gram/indefinite.hpp"
 #include "widelimit/machine/gram/semidefinite.hpp"

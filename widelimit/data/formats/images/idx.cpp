@@ -1,7 +1,7 @@
 #include "widelimit/data/formats/images/idx.hpp"
 
 #include "widelimit/data/formats/byte_stream.hpp"
-#include "widelimit/data/formats/scalar.hpp"
+#include "widelimit/data/formats/bytes.hpp"
 
 #include <cstdint>
 

@@ -3,7 +3,6 @@
 #include "widelimit/base/checksum.hpp"
 #include "widelimit/base/parallel.hpp"
 #include "widelimit/base/progress.hpp"
-#include "widelimit/base/shared_progress.hpp"
 #include "widelimit/base/transpose.hpp"
 #include "widelimit/engine/host/compensated_pass.hpp"
 

@@ -1,4 +1,4 @@
-#include "widelimit/base/suggestion.hpp"
+#include "widelimit/base/choice.hpp"
 
 #include <fmt/format.h>
 

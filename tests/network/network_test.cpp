@@ -1,4 +1,4 @@
-#include "widelimit/network/cut.hpp"
+#include "widelimit/network/network.hpp"
 
 #include "widelimit/base/error.hpp"
 

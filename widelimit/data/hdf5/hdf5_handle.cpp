@@ -1,4 +1,4 @@
-#include "widelimit/data/hdf5/hdf5_open.hpp"
+#include "widelimit/data/hdf5/hdf5_handle.hpp"
 
 #include "widelimit/base/error.hpp"
 #include "widelimit/data/file/file.hpp"
