@@ -79,8 +79,8 @@ struct PredictOptions {
                                                const PredictOptions& options = {});
 
 /// Returns posterior mean and variance, without the noise. Factorises the matrix of the support. Throws Error{usage} if
-/// the model has no posterior. O(support³/3 + test·support²), support² doubles; a covariance takes test·(support +
-/// test) more and is computed in one piece.
+/// the model has no posterior. O(support³/3 + test·support²), support² doubles; a covariance takes
+/// test·(support + test) more and is computed in one piece.
 [[nodiscard]] Posterior predict_posterior(const Model& model, const SampleView& samples, const Engine& engine,
                                           const PredictOptions& options = {});
 

@@ -34,8 +34,8 @@ class SoftmaxFeatures {
 
 /// Newton step Δ from (λ + XᵀWX)Δ = ρ: by Cholesky for at most `direct_size` unknowns, else by conjugate gradients with
 /// a SoftmaxPreconditioner (`factored` or diagonal) to a residual of `accuracy`·‖ρ‖. If stopped early, Δ is still a
-/// descent direction. `iterations` counts those of conjugate gradients. `progress` can interrupt it. O((n +
-/// unknowns)·unknowns²), or O(n·rank·classes) per iteration.
+/// descent direction. `iterations` counts those of conjugate gradients. `progress` can interrupt it.
+/// O((n + unknowns)·unknowns²), or O(n·rank·classes) per iteration.
 struct SoftmaxStep {
   Matrix<double> move;
   Index iterations = 0;

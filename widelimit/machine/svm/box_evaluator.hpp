@@ -24,7 +24,7 @@ class FreshProduct {
   FreshProduct(GramColumns<T>& columns, double asymmetry, double excess)
       : columns_(columns), rounding_(lengths_of(columns), asymmetry, excess), low_(usize(columns.size())) {}
 
-  /// Switches doubled precision on or off, which is about five times slower.
+  /// Switches doubled precision on or off; products in doubled precision take about five times as long.
   void make_precise(bool precise = true) { precise_ = precise; }
   [[nodiscard]] bool precise() const { return precise_; }
   [[nodiscard]] std::span<const double> lengths() const { return rounding_.lengths(); }
@@ -113,8 +113,8 @@ class BoxEvaluator {
   void refresh(BoxSolution& found) { fresh_.compute(found.a, found.product, beat_); }
   /// Computes bias and nominal objectives from the current product.
   void evaluate_nominal(BoxSolution& found) const;
-  /// Call after `evaluate_nominal`: recomputes the product unless it is known, and computes objectives with all rounding included.
-  /// A separating classifier is scaled to margins of 1 if that lowers the gap.
+  /// Call after `evaluate_nominal`: recomputes the product unless it is known, and computes objectives with all
+  /// rounding included. A separating classifier is scaled to margins of 1 if that lowers the gap.
   void evaluate_rigorous(BoxSolution& found, double tolerance);
   /// Declares the current product of a as recomputed, with this error.
   void set_error(std::span<const double> a, const ProductError& error) {
