@@ -84,4 +84,8 @@ struct PredictOptions {
 [[nodiscard]] Posterior predict_posterior(const Model& model, const SampleView& samples, const Engine& engine,
                                           const PredictOptions& options = {});
 
+/// Throws Error{input} if the model has a label-aware kernel. `work` ("bounds") names the operation that requires a
+/// label-independent kernel, `why` the reason.
+void require_label_free(const Model& model, std::string_view work, std::string_view why);
+
 }  // namespace widelimit

@@ -6,7 +6,7 @@
 #include "widelimit/machine/gram/indefinite.hpp"
 #include "widelimit/machine/gram/semidefinite.hpp"
 #include "widelimit/machine/part_task.hpp"
-#include "widelimit/machine/ridge/leave_one_out.hpp"
+#include "widelimit/machine/ridge/prediction_error.hpp"
 #include "widelimit/machine/ridge/ridge_path.hpp"
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 #include "widelimit/base/progress.hpp"
 #include "widelimit/kernel/gram_matrix.hpp"
 #include "widelimit/machine/fit.hpp"
-#include "widelimit/machine/gram/product_error.hpp"
+#include "widelimit/machine/gram/rounding.hpp"
 
 #include <span>
 #include <vector>

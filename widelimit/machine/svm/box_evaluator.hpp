@@ -3,7 +3,6 @@
 #include "widelimit/engine/host/box_pass.hpp"
 #include "widelimit/engine/host/compensated_pass.hpp"
 #include "widelimit/kernel/gram_columns.hpp"
-#include "widelimit/machine/gram/product_error.hpp"
 #include "widelimit/machine/gram/rounding.hpp"
 #include "widelimit/machine/svm/box_solver.hpp"
 

@@ -2,7 +2,7 @@
 
 #include "widelimit/base/progress.hpp"
 #include "widelimit/machine/fit.hpp"
-#include "widelimit/machine/gram/product_error.hpp"
+#include "widelimit/machine/gram/rounding.hpp"
 
 #include <optional>
 #include <vector>
