@@ -35,8 +35,9 @@ void set_lambda(const BinaryProblem& binary, double lambda, SvmLoss loss, BoxPro
   }
 }
 
-/// Scales the warm start to t·a, with the t that minimises the next objective within the box: coefficients at their
-/// bounds follow the bounds outwards, free ones stay. Scales Ka accordingly. Returns whether anything changed.
+/// Scales the warm start to t·a, with the t that minimises the next objective within the box: a solution with all
+/// coefficients at their bounds follows the bounds outwards, one without any stays. Scales Ka accordingly. Returns
+/// whether anything changed.
 bool rescale(const BoxProblem& problem, std::vector<double>& a, std::vector<double>& product) {
   double curvature = 0;
   double slope = 0;
