@@ -6,7 +6,7 @@
 #include "widelimit/base/shared_progress.hpp"
 #include "widelimit/finite/tangent/empirical_ntk.hpp"
 #include "widelimit/finite/training/evaluator.hpp"
-#include "widelimit/kernel/entry_moments.hpp"
+#include "widelimit/kernel/entries.hpp"
 #include "widelimit/network/shape.hpp"
 
 #include <algorithm>
