@@ -18,7 +18,6 @@
 // Where work happens, and kernels of networks of infinite width.
 #include "widelimit/engine/device_matrices.hpp"
 #include "widelimit/engine/select.hpp"
-#include "widelimit/kernel/engine_gram.hpp"
 #include "widelimit/kernel/gram.hpp"
 #include "widelimit/kernel/gram_matrix.hpp"
 #include "widelimit/kernel/network_gram.hpp"

@@ -11,7 +11,6 @@
 #include "widelimit/data/labels/label_noise.hpp"
 #include "widelimit/data/labels/labels.hpp"
 #include "widelimit/kernel/request.hpp"
-#include "widelimit/machine/label_free.hpp"
 #include "widelimit/machine/model.hpp"
 #include "widelimit/machine/model_file.hpp"
 #include "widelimit/report/bound_report.hpp"

@@ -2,7 +2,7 @@
 
 #include "widelimit/machine/gram/chosen.hpp"
 #include "widelimit/machine/multiclass.hpp"
-#include "widelimit/machine/present_classes.hpp"
+#include "widelimit/machine/part_task.hpp"
 
 namespace widelimit::experiment {
 

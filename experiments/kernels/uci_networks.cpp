@@ -4,7 +4,7 @@
 #include "widelimit/finite/training/targets.hpp"
 #include "widelimit/finite/training/train.hpp"
 #include "widelimit/machine/gram/chosen.hpp"
-#include "widelimit/machine/present_classes.hpp"
+#include "widelimit/machine/part_task.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

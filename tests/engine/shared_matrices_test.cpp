@@ -3,7 +3,7 @@
 #include "widelimit/analysis/spectrum/kernel_spectrum.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/engine/device_matrices.hpp"
-#include "widelimit/kernel/engine_gram.hpp"
+#include "widelimit/kernel/gram.hpp"
 #include "widelimit/machine/machine.hpp"
 #include "widelimit/machine/ridge/ridge_path.hpp"
 

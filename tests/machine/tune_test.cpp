@@ -199,8 +199,7 @@ TEST(Tune, AFoldFitsTheClassesThatItTrainsOn) {
   for (Index i = 0; i < 20; ++i) fold.train.push_back(i);
   for (Index i = 20; i < 30; ++i) fold.test.push_back(i);
   const double of_two = error_of(k, line.labels, 2, fold, {.lambda = 0.1});
-  // Class 1 has one sample, which is tested and counts as an error; the other classes are mapped from 0 and 1 to 0 and
-  // 2.
+  // The two classes become 0 and 2. Class 1 has one sample, which is tested and counts as an error.
   std::vector<Index> labels;
   for (const Index label : line.labels) labels.push_back(2 * label);
   const SplitRows of_25{fold.train, {25}};

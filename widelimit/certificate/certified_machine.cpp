@@ -13,7 +13,6 @@
 #include "widelimit/certificate/lower_bound.hpp"
 #include "widelimit/certificate/search/radius_search.hpp"
 #include "widelimit/engine/engine.hpp"
-#include "widelimit/machine/label_free.hpp"
 
 #include <algorithm>
 #include <cmath>

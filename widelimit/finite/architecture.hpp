@@ -98,7 +98,7 @@ struct Architecture {
   /// Throws Error{input} as infer_shapes, and if the arms of a residual cannot have equal widths; Error{usage} for
   /// networks on graphs, and if the number of widths does not match the layers.
   [[nodiscard]] static Architecture make(const Network& network, const Shape& input, const Widths& widths);
-  /// Returns whether the last layer is a dense readout.
+  /// Returns whether the last layer is a dense readout, whose input determines the covariance of the output.
   [[nodiscard]] bool ends_in_dense() const;
 };
 

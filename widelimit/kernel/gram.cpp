@@ -4,9 +4,7 @@
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/interruption.hpp"
 #include "widelimit/base/parallel.hpp"
-#include "widelimit/kernel/device/device_plan.hpp"
-#include "widelimit/kernel/device/host_tiles.hpp"
-#include "widelimit/kernel/engine_gram.hpp"
+#include "widelimit/kernel/device_gram.hpp"
 #include "widelimit/kernel/inputs.hpp"
 #include "widelimit/kernel/traverse.hpp"
 

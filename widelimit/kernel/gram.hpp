@@ -6,6 +6,7 @@
 #include "widelimit/network/network.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -59,6 +60,24 @@ void require_trained_layer(const Network& network, Kind kind);
 /// One kernel of x with itself as a matrix of the engine, on which machines operate without a copy.
 [[nodiscard]] GramMatrix gram_matrix(const Network& network, const SampleView& x, const GramOptions& options,
                                      const Engine& engine);
+
+/// A Gram matrix in the memory of the engine, with the same metadata as Gram.
+struct EngineGram {
+  EngineMatrix nngp;  ///< empty unless requested
+  EngineMatrix ntk;   ///< empty unless requested
+  bool symmetric = false;
+  std::string route;
+  double quadrature_error = 0.0;
+  double seconds = 0.0;
+
+  /// See Gram::semidefinite.
+  [[nodiscard]] bool semidefinite() const { return symmetric && quadrature_error <= 1e-12; }
+};
+
+/// Returns the kernel of x1 with itself, or of every sample of x1 with every sample of x2. Throws Error{resource} if it
+/// does not fit into the memory of the engine.
+[[nodiscard]] EngineGram engine_gram(const Network& network, const SampleView& x1, const std::optional<SampleView>& x2,
+                                     const GramOptions& options, const Engine& engine);
 
 /// Diagonals Θ(x_i, x_i) and Σ(x_i, x_i) only, in double.  O(n·steps) for networks on vectors.
 struct Diagonal {

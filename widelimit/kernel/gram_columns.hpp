@@ -14,7 +14,7 @@ namespace widelimit {
 /// If the host can address the matrix in that precision, full columns are its rows and are not copied; columns of a
 /// submatrix are gathered on first access and cached within the memory limit, or gathered at once if the submatrix is
 /// small. If the host cannot address it (device memory), all columns are fetched in one transfer if they fit, since the
-/// latency of a transfer equals the time of about 10⁴ numbers; else one at a time.
+/// start of a transfer takes as long as about 10⁴ numbers; else one at a time.
 template <std::floating_point T>
 class GramColumns {
  public:
@@ -56,7 +56,7 @@ class GramColumns {
   [[nodiscard]] double diagonal(Index k) const {
     return from_ != nullptr ? from_->diagonal(chosen_[usize(k)]) : diagonal_[usize(sample(k))];
   }
-  /// Column k; the pointer stays valid until the second next call.
+  /// Column k. The pointer stays valid during the next call of `column`, not during the one after it.
   [[nodiscard]] const T* column(Index k) {
     if (fetched_.rows() > 0) return fetched_.view().row(k);
     if (from_ == nullptr && chosen_.empty() && in_place_.rows > 0) return in_place_.row(k);

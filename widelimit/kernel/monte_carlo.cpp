@@ -6,7 +6,7 @@
 #include "widelimit/base/random.hpp"
 #include "widelimit/finite/tangent/empirical_ntk.hpp"
 #include "widelimit/finite/training/evaluator.hpp"
-#include "widelimit/kernel/entry_moments.hpp"
+#include "widelimit/kernel/entries.hpp"
 #include "widelimit/network/shape.hpp"
 
 #include <algorithm>
@@ -59,8 +59,8 @@ Matrix<double> inner_products(double alpha, const Tensor<double>& a1, const Tens
   return c;
 }
 
-/// E[f f'] given all layers but the readout: if the last layer is dense, the expectation over its weights, w²⟨a,a'⟩/C +
-/// b²; otherwise the mean of f_k f'_k over the output channels.
+/// E[f f'] given all layers but the readout. If the last layer is dense, the expectation over its weights:
+/// w²⟨a,a'⟩/C + b². Otherwise the mean of f_k f'_k over the output channels.
 Matrix<double> output_covariance(const Architecture& architecture, const Trace<double>& t1, const Trace<double>& t2,
                                  const Engine& engine) {
   const bool dense = architecture.ends_in_dense();
@@ -92,12 +92,12 @@ Tensor<double> probe_signal(Index count, const Shape& output, std::uint64_t seed
 }
 
 Estimate estimate(const Problem& problem, std::uint64_t seed, const Engine& engine, Progress* progress) {
-  ThrottledProgress questions(progress);
+  ThrottledProgress throttled(progress);
   const Architecture& architecture = problem.architecture;
   const Parameters<double> parameters = draw_parameters<double>(architecture, seed, engine);
-  const PassOptions masks1{.dropout = DropoutDraw{seed, 0}, .input_signal = false, .progress = questions.get()};
+  const PassOptions masks1{.dropout = DropoutDraw{seed, 0}, .input_signal = false, .progress = throttled.get()};
   const PassOptions masks2{
-      .dropout = DropoutDraw{seed, problem.x1.count()}, .input_signal = false, .progress = questions.get()};
+      .dropout = DropoutDraw{seed, problem.x1.count()}, .input_signal = false, .progress = throttled.get()};
   const Trace<double> t1 = forward(architecture, parameters, problem.x1, masks1, engine);
   const Trace<double> t2 =
       problem.symmetric ? Trace<double>{} : forward(architecture, parameters, problem.x2, masks2, engine);

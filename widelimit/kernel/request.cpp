@@ -4,7 +4,6 @@
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/memory.hpp"
 #include "widelimit/engine/device_matrices.hpp"
-#include "widelimit/kernel/classical/row_products.hpp"
 
 #include <algorithm>
 #include <cmath>

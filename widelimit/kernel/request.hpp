@@ -53,8 +53,8 @@ struct NamedMatrix {
 
 struct KernelAnswer {
   std::vector<NamedMatrix> matrices;
-  std::vector<std::string>
-      layers;  ///< KernelQuantity::layers: position and text of each layer, in the order of the array
+  /// KernelQuantity::layers: position and text of each layer, in the order of the array.
+  std::vector<std::string> layers;
   bool monte_carlo = false;
   std::string route;  ///< description of the method used
   double quadrature_error = 0.0;

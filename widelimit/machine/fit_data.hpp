@@ -22,7 +22,7 @@ enum class Solver : std::uint8_t {
 [[nodiscard]] Solver parse_solver(std::string_view text);  ///< "auto", "dense" or "cg"
 
 struct FitDataOptions {
-  MachineOptions machine;  ///< `check_definite` is skipped if the kernel is known to be semi-definite
+  MachineOptions machine;  ///< `check_definite` has no effect if the kernel is known to be semi-definite
   bool posterior = false;  ///< ridge only: a Gaussian process with noise variance λ/2 and its likelihood
   Solver solver = Solver::automatic;
   /// Memory limit in bytes, including the samples; default: the available memory, excluding the samples.

@@ -1,5 +1,6 @@
 #include "widelimit/machine/machine.hpp"
 
+#include "widelimit/base/choice.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/interruption.hpp"
 #include "widelimit/machine/logistic/logistic.hpp"
@@ -10,10 +11,15 @@
 #include "widelimit/machine/svm/svr.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace widelimit {
 
 namespace {
+
+constexpr std::array<std::string_view, 7> machines{"regression", "ridge", "hard-svm", "svm", "svm2", "svr", "logistic"};
+constexpr std::array<std::string_view, 7> schemes{"values",     "sign",    "one-hot",         "one-vs-rest",
+                                                  "one-vs-one", "softmax", "one-vs-one-first"};
 
 bool is_svm(Machine machine) {
   return machine == Machine::svm || machine == Machine::svm2 || machine == Machine::hard_svm;
@@ -98,6 +104,16 @@ void check_classes(std::span<const Index> labels, Index classes) {
 }
 
 }  // namespace
+
+std::string_view to_string(Machine machine) { return machines[static_cast<std::size_t>(machine)]; }
+Machine parse_machine(std::string_view text) { return parse_choice<Machine>("machine", machines, text); }
+std::string_view to_string(Scheme scheme) { return schemes[static_cast<std::size_t>(scheme)]; }
+Scheme parse_scheme(std::string_view text) { return parse_choice<Scheme>("scheme", schemes, text); }
+
+Index output_count(Scheme scheme, Index classes) {
+  if (scheme == Scheme::sign) return 1;
+  return is_pairwise(scheme) ? classes * (classes - 1) / 2 : classes;
+}
 
 Matrix<double> class_targets(std::span<const Index> labels, Index classes) {
   const bool binary = classes == 2;

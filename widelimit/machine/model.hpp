@@ -79,9 +79,13 @@ struct PredictOptions {
                                                const PredictOptions& options = {});
 
 /// Returns posterior mean and variance, without the noise. Factorises the matrix of the support. Throws Error{usage} if
-/// the model has no posterior. O(support³/3 + test·support²), support² doubles; a covariance takes test·(support +
-/// test) more and is computed in one piece.
+/// the model has no posterior. O(support³/3 + test·support²), support² doubles; a covariance takes
+/// test·(support + test) more and is computed in one piece.
 [[nodiscard]] Posterior predict_posterior(const Model& model, const SampleView& samples, const Engine& engine,
                                           const PredictOptions& options = {});
+
+/// Throws Error{input} if the model has a label-aware kernel. `work` ("bounds") names the operation that requires a
+/// label-independent kernel, `why` the reason.
+void require_label_free(const Model& model, std::string_view work, std::string_view why);
 
 }  // namespace widelimit

@@ -7,7 +7,6 @@
 #include "widelimit/machine/binary_problems.hpp"
 #include "widelimit/machine/gram/indefinite.hpp"
 #include "widelimit/machine/gram/semidefinite.hpp"
-#include "widelimit/machine/svm/box_input.hpp"
 #include "widelimit/machine/svm/svm_path.hpp"
 
 #include <algorithm>

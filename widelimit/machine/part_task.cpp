@@ -2,6 +2,8 @@
 
 #include "widelimit/machine/gram/chosen.hpp"
 
+#include <algorithm>
+
 namespace widelimit {
 
 std::vector<double> losses_of(const SampleTargets& truth, const MachinePredictions& told, std::span<const Index> rows) {
@@ -21,6 +23,17 @@ double sum_of_errors(const SampleTargets& truth, const MachinePredictions& told,
   double sum = 0;
   for (std::size_t i = 0; i < losses.size(); ++i) sum += (weights.empty() ? 1.0 : weights[usize(rows[i])]) * losses[i];
   return sum;
+}
+
+PresentClasses present_classes(std::vector<Index> labels) {
+  PresentClasses present{labels, {}};
+  present.labels = std::move(labels);
+  std::sort(present.classes.begin(), present.classes.end());
+  present.classes.erase(std::unique(present.classes.begin(), present.classes.end()), present.classes.end());
+  for (Index& label : present.labels) {
+    label = std::lower_bound(present.classes.begin(), present.classes.end(), label) - present.classes.begin();
+  }
+  return present;
 }
 
 PartTask::PartTask(const SampleTargets& truth, std::span<const Index> rows, const MachineOptions& machine)

@@ -2,12 +2,21 @@
 
 #include "widelimit/kernel/gram_matrix.hpp"
 #include "widelimit/machine/machine.hpp"
-#include "widelimit/machine/present_classes.hpp"
 
 #include <span>
 #include <vector>
 
 namespace widelimit {
+
+/// The classes that occur in some labels, and the labels as indices into them: a subset of the data may lack some
+/// classes.
+struct PresentClasses {
+  std::vector<Index> classes;  ///< ascending
+  std::vector<Index> labels;
+
+  [[nodiscard]] Index count() const { return std::ssize(classes); }
+};
+[[nodiscard]] PresentClasses present_classes(std::vector<Index> labels);
 
 /// Targets of all samples: classes 0 … classes − 1, or numbers.
 struct SampleTargets {

@@ -6,7 +6,7 @@
 #include "widelimit/machine/gram/indefinite.hpp"
 #include "widelimit/machine/gram/semidefinite.hpp"
 #include "widelimit/machine/part_task.hpp"
-#include "widelimit/machine/ridge/leave_one_out.hpp"
+#include "widelimit/machine/ridge/prediction_error.hpp"
 #include "widelimit/machine/ridge/ridge_path.hpp"
 
 #include <algorithm>
@@ -40,8 +40,8 @@ std::vector<double> lambdas_of(const TuneOptions& options) {
   return without_lambda(options.machine.machine) ? std::vector<double>{options.lambdas.front()} : options.lambdas;
 }
 
-/// Returns the predictions on the training samples without a product with K: Kα + b = y − λ/2·α/w, since (K + λ/2·W⁻¹)α
-/// = y − b. Weights must be positive. [docs/theory/machines.md]
+/// Returns the predictions on the training samples without a product with K: Kα + b = y − λ/2·α/w, since
+/// (K + λ/2·W⁻¹)α = y − b. Weights must be positive. [docs/theory/machines.md]
 Matrix<double> fitted_by_ridge(MatrixView<const double> targets, const RidgePoint& point,
                                std::span<const double> weights) {
   Matrix<double> g(targets.rows, targets.cols, Content::unset);

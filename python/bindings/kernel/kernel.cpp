@@ -3,7 +3,7 @@
 #include "python/bindings/base/unlocked.hpp"
 #include "python/bindings/rooms.hpp"
 #include "widelimit/engine/device_matrices.hpp"
-#include "widelimit/kernel/engine_gram.hpp"
+#include "widelimit/kernel/gram.hpp"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>

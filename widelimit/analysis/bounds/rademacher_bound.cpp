@@ -3,7 +3,6 @@
 #include "widelimit/analysis/margins.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/machine/gram/indefinite.hpp"
-#include "widelimit/machine/gram/product_error.hpp"
 #include "widelimit/machine/gram/rounding.hpp"
 #include "widelimit/machine/gram/semidefinite.hpp"
 

@@ -7,7 +7,7 @@
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/interruption.hpp"
 #include "widelimit/base/memory.hpp"
-#include "widelimit/finite/tangent/largest_eigenvalue.hpp"
+#include "widelimit/finite/tangent/ntk_product.hpp"
 
 #include <algorithm>
 #include <array>

@@ -7,7 +7,7 @@
 #include "widelimit/base/interruption.hpp"
 #include "widelimit/base/memory.hpp"
 #include "widelimit/finite/layers/tensor.hpp"
-#include "widelimit/kernel/entry_moments.hpp"
+#include "widelimit/kernel/entries.hpp"
 #include "widelimit/kernel/gram.hpp"
 #include "widelimit/kernel/inputs.hpp"
 #include "widelimit/machine/fit.hpp"

@@ -9,8 +9,8 @@ namespace {
 /// Rows per product, sufficient to saturate a device; also the strip height for a symmetric matrix.
 constexpr Index strip_rows = 512;
 /// Number of values of one product, and of the contracted gradients of one panel of samples.
-constexpr Index device_tile_numbers = Index{1} << 27;
-constexpr Index device_panel_numbers = Index{1} << 28;
+constexpr Index tile_numbers = Index{1} << 27;
+constexpr Index panel_numbers = Index{1} << 28;
 
 /// One slot and two sets of samples.
 template <std::floating_point T>
@@ -34,7 +34,7 @@ void add_pairs(const std::shared_ptr<LayerPasses<T>>& layers, const SlotPair<T>&
                Progress* progress) {
   const Index positions = pair.positions;
   const Index tall = std::clamp<Index>(strip_rows / positions, 1, kernel.rows);
-  const Index wide = std::clamp<Index>(device_tile_numbers / (tall * positions * positions), 1, kernel.cols);
+  const Index wide = std::clamp<Index>(tile_numbers / (tall * positions * positions), 1, kernel.cols);
   const auto w_square = static_cast<T>(pair.slot.w_scale * pair.slot.w_scale);
   const auto b_square = static_cast<T>(pair.slot.b_scale * pair.slot.b_scale);
   Values<T> a;
@@ -90,7 +90,7 @@ template <std::floating_point T>
 void add_products(const std::shared_ptr<LayerPasses<T>>& layers, const SlotPair<T>& pair, MatrixView<T> kernel,
                   Progress* progress) {
   const WeightSlot& slot = pair.slot;
-  const Index panel = std::max<Index>(1, device_panel_numbers / (slot.fan_in * slot.fan_out));
+  const Index panel = std::max<Index>(1, panel_numbers / (slot.fan_in * slot.fan_out));
   Values<T> left_memory;
   Values<T> right_memory;
   for (Index i = 0; i < kernel.rows; i += panel) {

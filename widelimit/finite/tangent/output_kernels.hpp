@@ -28,8 +28,8 @@ struct OutputKernelOptions {
   /// with one derivative along r for all outputs. Unbiased; the error decreases as S^−½, independent of the number of
   /// weights. At least 2.
   Index projections = 0;
-  std::uint64_t seed =
-      0;  ///< of the signs: sketches with the same seed have common errors, which cancel in differences
+  /// Seed of the signs. Sketches with the same seed have common errors, which cancel in differences.
+  std::uint64_t seed = 0;
   Progress* progress = nullptr;
 };
 

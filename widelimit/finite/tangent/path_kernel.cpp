@@ -186,7 +186,8 @@ void require_path_machine(const TrainOptions& options) {
   const Regulariser r = options.regulariser;
   if (r == Regulariser::aux || (options.lambda > 0 && (r == Regulariser::init || r == Regulariser::weights))) {
     fail(Code::usage,
-         "regulariser {} does not decay f at rate λ, as a network as a kernel machine requires; choose output, or none",
+         "regulariser {} does not decay f at rate λ, which the kernel machine of a network requires; choose output, or "
+         "none",
          to_string(r));
   }
   refuse(options.optimiser.momentum > 0, "with momentum; leave it out");

@@ -31,8 +31,8 @@ Evaluator<T>::Evaluator(const Architecture& architecture, const Parameters<T>* c
     : architecture_(architecture),
       centre_(centre),
       engine_(engine),
-      questions_(progress),
-      pass_{.input_signal = false, .seen = false, .progress = questions_.get()} {
+      throttled_(progress),
+      pass_{.input_signal = false, .seen = false, .progress = throttled_.get()} {
   if (centre_ != nullptr) difference_ = zero_parameters<T>(architecture);
 }
 

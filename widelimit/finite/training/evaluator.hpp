@@ -48,7 +48,7 @@ class Evaluator {
   const Architecture& architecture_;
   const Parameters<T>* centre_;
   const Engine& engine_;
-  ThrottledProgress questions_;
+  ThrottledProgress throttled_;
   PassOptions pass_;
   Trace<T> trace_;
   Gradient<T> gradient_;

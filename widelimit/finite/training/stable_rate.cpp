@@ -1,6 +1,6 @@
 #include "widelimit/finite/training/stable_rate.hpp"
 
-#include "widelimit/finite/tangent/largest_eigenvalue.hpp"
+#include "widelimit/finite/tangent/ntk_product.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -22,7 +22,7 @@ struct RateProblem {
 };
 
 /// Returns the curvature c assumed for a loss in the choice of a rate: its largest curvature, but at least 1, since the
-/// kernel of a narrow network grows in training, mostly if slopes do not vanish with the error; 10 for a loss with
+/// kernel of a narrow network grows in training, most if slopes do not vanish with the error; 10 for a loss with
 /// kinks, so that a step changes outputs by about a tenth of the margin unit.
 [[nodiscard]] double descent_curvature(LossKind kind);
 

@@ -112,7 +112,8 @@ bool Trainer<T>::targets_differ() const {
   return false;
 }
 
-/// A pull to the initial weights, momentum or weight decay can still leave a dead state.
+/// A network that can leave a dead state, by a pull to the initial weights, momentum or weight decay, is judged only at
+/// the end.
 template <std::floating_point T>
 bool Trainer<T>::died(bool last) {
   if (at_start() || record_.loss.back() <= 0 || !constant_) return false;

@@ -4,8 +4,11 @@
 #include "widelimit/base/matrix.hpp"
 #include "widelimit/base/parallel.hpp"
 #include "widelimit/base/samples.hpp"
+#include "widelimit/engine/device_matrices.hpp"
 #include "widelimit/kernel/classical/arccosine.hpp"
-#include "widelimit/kernel/classical/row_products.hpp"
+#include "widelimit/kernel/classical/scaled_rows.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
@@ -22,6 +25,48 @@ double scaled(double scale, double value, int exponent) {
   int own = 0;
   const double fraction = std::frexp(scale, &own);
   return std::ldexp(fraction * value, own + exponent);
+}
+
+/// Inner products of scaled rows, one tile at a time in host memory; this version is for sparse rows, on the CPU.
+template <typename Rows>
+class RowProducts {
+ public:
+  RowProducts(const Rows& x1, const Rows& x2, const Engine& /*engine*/) : x1_(x1), x2_(x2) {}
+  void multiply(Range rows, Range cols, MatrixView<double> out) const { x1_.multiply(rows, x2_, cols, out); }
+
+ private:
+  const Rows& x1_;
+  const Rows& x2_;
+};
+
+/// Dense rows are copied once to an engine with its own memory and multiplied there in float64.
+template <>
+class RowProducts<ScaledRows> {
+ public:
+  RowProducts(const ScaledRows& x1, const ScaledRows& x2, const Engine& engine);
+  void multiply(Range rows, Range cols, MatrixView<double> out) const;
+
+ private:
+  const ScaledRows& x1_;
+  const ScaledRows& x2_;
+  const Algebra* algebra_;  ///< null if the CPU multiplies
+  EngineMatrix first_;
+  EngineMatrix second_;
+};
+
+RowProducts<ScaledRows>::RowProducts(const ScaledRows& x1, const ScaledRows& x2, const Engine& engine)
+    : x1_(x1), x2_(x2), algebra_(device_matrices(engine) != nullptr ? &engine.algebra() : nullptr) {
+  if (algebra_ == nullptr) return;
+  first_ = algebra_->hold(x1.unit());
+  second_ = &x1 == &x2 ? first_ : algebra_->hold(x2.unit());
+}
+
+void RowProducts<ScaledRows>::multiply(Range rows, Range cols, MatrixView<double> out) const {
+  if (algebra_ == nullptr) return x1_.multiply(rows, x2_, cols, out);
+  EngineMatrix products = algebra_->allocate(rows.size(), cols.size(), Precision::f64);
+  algebra_->product(1, Transpose::no, first_.block(rows.begin, 0, rows.size(), first_.cols()), Transpose::yes,
+                    second_.block(cols.begin, 0, cols.size(), second_.cols()), 0, products);
+  algebra_->read(products, out);
 }
 
 // Each form maps a pair of rows, and the inner product of their scaled copies if reads_inner, to a kernel value.
@@ -100,6 +145,13 @@ struct ArccosineForm {
   }
 };
 
+/// Tile edge of a classical kernel: small enough for the caches of a CPU, large enough for a device.
+Index tile_edge(const Engine& engine) {
+  constexpr Index processor_edge = 128;
+  constexpr Index device_edge = 1024;
+  return device_matrices(engine) != nullptr ? device_edge : processor_edge;
+}
+
 struct ClassicalTile {
   Index row, col, rows, cols;
 };
@@ -125,7 +177,7 @@ Matrix<T> fill(const ClassicalKernel& kernel, const Form& form, const Rows& x1, 
   const bool symmetric = &x1 == &x2;
   constexpr Precision precision = sizeof(T) == sizeof(float) ? Precision::f32 : Precision::f64;
   Matrix<T> gram(x1.count(), x2.count());
-  const auto list = tiles(x1.count(), x2.count(), classical_tile_edge(engine), symmetric);
+  const auto list = tiles(x1.count(), x2.count(), tile_edge(engine), symmetric);
   std::optional<RowProducts<Rows>> products;
   if constexpr (Form::reads_inner) products.emplace(x1, x2, engine);
   ProgressTicker ticker(progress, static_cast<std::int64_t>(list.size()), "tiles");
@@ -196,6 +248,13 @@ AnyMatrix classical_gram(const ClassicalKernel& kernel, const SampleView& x1, co
   const bool sparse = x1.sparse() != nullptr || (x2 && x2->sparse() != nullptr);
   if (sparse) return gram_of<SparseRows>(kernel, x1, x2, precision, engine, progress);
   return gram_of<ScaledRows>(kernel, x1, x2, precision, engine, progress);
+}
+
+std::string classical_route(const ClassicalKernel& kernel, bool sparse, const Engine& engine) {
+  if (device_matrices(engine) == nullptr) return "classical kernel, by its formula";
+  if (sparse || kernel.name == ClassicalKernel::Name::laplace)
+    return "classical kernel, by its formula on the processor";
+  return fmt::format("classical kernel, products of samples on {}, its formula on the processor", engine.name());
 }
 
 }  // namespace widelimit

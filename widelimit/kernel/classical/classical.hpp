@@ -42,4 +42,7 @@ struct ClassicalKernel {
                                        const std::optional<SampleView>& x2, Precision precision,
                                        const Engine& engine = all_processors(), Progress* progress = nullptr);
 
+/// Description of the method that computes a classical kernel.
+[[nodiscard]] std::string classical_route(const ClassicalKernel& kernel, bool sparse, const Engine& engine);
+
 }  // namespace widelimit

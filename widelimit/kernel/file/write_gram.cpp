@@ -4,7 +4,7 @@
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/memory.hpp"
 #include "widelimit/engine/device_matrices.hpp"
-#include "widelimit/kernel/device/device_plan.hpp"
+#include "widelimit/kernel/device_gram.hpp"
 #include "widelimit/kernel/file/file_sink.hpp"
 #include "widelimit/kernel/inputs.hpp"
 

@@ -53,8 +53,8 @@ struct LabelAwareOptions {
   void validate() const;
 };
 
-/// Z as a ratio of two quadratics in t = (Θ − centre)/half_width: Nadaraya–Watson kernel regression with weights 4 − (t
-/// − t_ij)², which are non-negative for t in [−1, 1]. t is clamped to [−1, 1].
+/// Z as a ratio of two quadratics in t = (Θ − centre)/half_width: Nadaraya–Watson kernel regression with weights
+/// 4 − (t − t_ij)², which are non-negative for t in [−1, 1]. t is clamped to [−1, 1].
 struct PairSmoother {
   double centre = 0;
   double half_width = 1;

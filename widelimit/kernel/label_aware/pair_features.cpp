@@ -239,8 +239,8 @@ void PairFeatures::evaluate(const PairBlock& block, MatrixView<const double> k, 
   }
 }
 
-/// Inner products use centred rows, which keeps the correlation of nearly constant rows accurate: ⟨x, x'⟩ = ⟨x − m, x'
-/// − m'⟩ + (d + 1) m m'. Squared distances are accurate to a few ε(‖x‖² + ‖x'‖²), angles to √ε.
+/// Inner products use centred rows, which keeps the correlation of nearly constant rows accurate:
+/// ⟨x, x'⟩ = ⟨x − m, x' − m'⟩ + (d + 1) m m'. Squared distances are accurate to a few ε(‖x‖² + ‖x'‖²), angles to √ε.
 void PairFeatures::of_samples(const PairBlock& part, const CoordinateSums& sums, Index first,
                               MatrixView<double> out) const {
   const PairSamples& left = left_ != nullptr ? *left_ : right_;

@@ -3,7 +3,6 @@
 #include "widelimit/engine/host/row_moments.hpp"
 #include "widelimit/kernel/label_aware/hadamard_sketch.hpp"
 #include "widelimit/kernel/label_aware/pair_estimate.hpp"
-#include "widelimit/kernel/label_aware/pair_sums.hpp"
 #include "widelimit/kernel/label_aware/pair_tiles.hpp"
 
 #include <algorithm>

@@ -2,7 +2,6 @@
 
 #include "widelimit/base/error.hpp"
 #include "widelimit/engine/host/host.hpp"
-#include "widelimit/kernel/label_aware/pair_sums.hpp"
 #include "widelimit/kernel/label_aware/pair_tiles.hpp"
 
 #include <algorithm>

@@ -40,7 +40,7 @@ class ResultCache {
   std::deque<std::pair<std::uint64_t, bool>> known_;
 };
 
-ResultCache& answers() {
+ResultCache& results() {
   static ResultCache all;
   return all;
 }
@@ -97,10 +97,10 @@ bool has_negative_diagonal(const GramMatrix& k) {
 
 bool is_semidefinite(const GramMatrix& k, Progress* progress) {
   const std::uint64_t key = k.algebra().checksum(k.matrix());
-  if (const auto known = answers().find(key)) return *known;
-  const bool answer = has_factor(k, progress);
-  answers().keep(key, answer);
-  return answer;
+  if (const auto known = results().find(key)) return *known;
+  const bool result = has_factor(k, progress);
+  results().keep(key, result);
+  return result;
 }
 
 }  // namespace widelimit

@@ -5,8 +5,8 @@
 namespace widelimit {
 
 /// Returns c(n), about n²u + 64nε, with ε the machine epsilon of `precision`. With D = diag K and entries of K accurate
-/// to 64ε√(K_ii K_jj): if K is positive semi-definite, K + cD has a Cholesky factor in float64; if K + cD has one, K ⪰
-/// −2cD.
+/// to 64ε√(K_ii K_jj): if K is positive semi-definite, K + cD has a Cholesky factor in float64; if K + cD has one,
+/// K ⪰ −2cD.
 [[nodiscard]] double semidefinite_allowance(Index samples, Precision precision);
 
 /// Whether a diagonal entry is negative. O(n).

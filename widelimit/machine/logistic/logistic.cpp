@@ -23,7 +23,7 @@ namespace {
 using Vector = std::vector<double>;
 
 /// Each refinement gains some digits, until the precision of α is reached.
-constexpr int most_refinements_of_alpha = 4;
+constexpr int most_refinements = 4;
 
 /// Newton's method in one space; its summary does not account for rounding.
 class LogisticNewton {
@@ -171,7 +171,7 @@ bool solve_in_features(const GramMatrix& k, const LogisticLosses& losses, const 
   if (proved.offer(as_fit(alpha, bias, summary))) return true;
   factor.coefficients(newton.coordinates().data(), alpha.data());
   if (proved.offer(as_fit(alpha, bias, summary))) return true;
-  for (int step = 0; step < most_refinements_of_alpha; ++step) {
+  for (int step = 0; step < most_refinements; ++step) {
     refine(setting, losses, *space, alpha, bias);
     if (proved.offer(as_fit(alpha, bias, summary))) break;
   }

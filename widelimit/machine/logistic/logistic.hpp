@@ -25,10 +25,10 @@ struct LogisticOptions {
 ///
 ///     min over α, b of  P = λ/2 αᵀKα + Σ wᵢ log(1 + e^{−yᵢgᵢ}),  g = Kα + b.
 ///
-/// With r = w·y·σ(−yg), the gradient in the feature space is that of λα − r. Newton's method solves (λI + DK)Δα = r −
-/// λα − DΔb, D = diag(wσ(g)σ(−g)), with a Cholesky factor of I + D^½KD^½/λ; the bias keeps Σα = 0. With a line search
-/// it converges from any starting point. Every a with 0 ≤ aᵢ ≤ wᵢ (and Σyᵢaᵢ = 0 with a bias) gives the lower bound of
-/// P
+/// With r = w·y·σ(−yg), the gradient in the feature space is that of λα − r. Newton's method solves
+/// (λI + DK)Δα = r − λα − DΔb, D = diag(wσ(g)σ(−g)), with a Cholesky factor of I + D^½KD^½/λ; the bias keeps Σα = 0.
+/// With a line search it converges from any starting point. Every a with 0 ≤ aᵢ ≤ wᵢ (and Σyᵢaᵢ = 0 with a bias) gives
+/// the lower bound of P
 ///
 ///     −1/(2λ) Σ aᵢaⱼyᵢyⱼKᵢⱼ − Σ [aᵢ log(aᵢ/wᵢ) + (wᵢ − aᵢ) log(1 − aᵢ/wᵢ)],
 ///

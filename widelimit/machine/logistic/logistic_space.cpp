@@ -88,8 +88,8 @@ double GramSpace::factorise(const LogisticStep& step, const Vector& root) {
   return 0;
 }
 
-/// Computes x = (μI + DK)⁻¹ρ = (ρ − S·B⁻¹·S·Kρ/μ)/μ, and with a bias Δα = x − Δb·(μI + DK)⁻¹d; summing the rows of μΔα
-/// = ρ − D(KΔα + Δb) turns the condition of the bias into Σ(r − ρ + μΔα) = 0.
+/// Computes x = (μI + DK)⁻¹ρ = (ρ − S·B⁻¹·S·Kρ/μ)/μ, and with a bias Δα = x − Δb·(μI + DK)⁻¹d; summing the rows of
+/// μΔα = ρ − D(KΔα + Δb) turns the condition of the bias into Σ(r − ρ + μΔα) = 0.
 bool GramSpace::newton(const LogisticStep& step, LogisticMove& move) {
   const std::size_t n = step.d.size();
   const Vector root = roots(step.d);

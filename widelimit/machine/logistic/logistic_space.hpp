@@ -14,8 +14,8 @@ namespace widelimit {
 }
 [[nodiscard]] inline double total(const std::vector<double>& a) { return std::accumulate(a.begin(), a.end(), 0.0); }
 
-/// Newton step of logistic regression: (λI + pull·D·values)Δc = ρ − pull(d)Δb, and with a bias Σ[r − D(values(Δc) +
-/// Δb)] = 0.
+/// Newton step of logistic regression: (λI + pull·D·values)Δc = ρ − pull(d)Δb, and with a bias
+/// Σ[r − D(values(Δc) + Δb)] = 0.
 struct LogisticStep {
   const std::vector<double>& d;         ///< second derivatives of the losses
   const std::vector<double>& rho;       ///< pull(r) − λc

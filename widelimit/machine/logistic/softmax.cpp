@@ -7,7 +7,7 @@
 #include "widelimit/machine/gram/rescaled_gram.hpp"
 #include "widelimit/machine/gram/semidefinite.hpp"
 #include "widelimit/machine/iteration_progress.hpp"
-#include "widelimit/machine/logistic/softmax_preconditioner.hpp"
+#include "widelimit/machine/logistic/softmax_newton.hpp"
 #include "widelimit/machine/ridge/ridge_system.hpp"
 #include "widelimit/machine/svm/loss_proof.hpp"
 
@@ -20,7 +20,7 @@ namespace {
 
 constexpr Index most_inner_iterations = 1000;
 /// Each refinement gains some digits, until the precision of α is reached.
-constexpr int most_refinements_of_classes = 4;
+constexpr int most_refinements = 4;
 
 double norm(const Matrix<double>& a) {
   double sum = 0;
@@ -221,7 +221,7 @@ Fit solve(const GramMatrix& k, const SoftmaxLosses& losses, const LogisticOption
   bool enough = proved.offer(as_fit(features, options.lambda, newton, summary, false)) ||
                 proved.offer(as_fit(features, options.lambda, newton, summary, true));
   Fit fit = as_fit(features, options.lambda, newton, summary, true);
-  for (int step = 0; step < most_refinements_of_classes && !enough; ++step) {
+  for (int step = 0; step < most_refinements && !enough; ++step) {
     refine(setting, losses, features, fit);
     Fit offered = zero_fit(k.samples(), losses.classes());
     std::copy_n(fit.alpha.data(), k.samples() * losses.classes(), offered.alpha.data());

@@ -3,6 +3,8 @@
 #include "widelimit/machine/factor/gram_factor.hpp"
 #include "widelimit/machine/logistic/softmax_loss.hpp"
 
+#include <vector>
+
 namespace widelimit {
 
 /// Samples as feature vectors x = (row of L, κ), κ only with a bias, and linear functions of them per class:
@@ -32,10 +34,29 @@ class SoftmaxFeatures {
   double kappa_;
 };
 
+/// Preconditioner for the Hessian λ + XᵀWX of softmax: the same for all classes, with the curvatures πᵢ(1 − πᵢ)
+/// averaged over classes, so that it preserves vectors whose classes sum to 0.
+class SoftmaxPreconditioner {
+ public:
+  /// Uses the diagonal or, if `factored`, the full matrix λ + Xᵀdiag(v̄)X, which captures the eigenvectors of K.
+  /// O(n·features), or O(n·features²).
+  SoftmaxPreconditioner(const SoftmaxFeatures& features, const SoftmaxLosses& losses, const Matrix<double>& pi,
+                        double lambda, bool factored, Progress* progress);
+  [[nodiscard]] Matrix<double> apply(const Matrix<double>& r) const;
+
+  /// Returns the number of iterations with the diagonal that cost as much as the factor.
+  [[nodiscard]] static Index iterations_worth(const SoftmaxFeatures& features, Index classes);
+
+ private:
+  const Algebra& algebra_;
+  std::vector<double> diagonal_;
+  EngineMatrix factor_;  ///< empty if the diagonal is used
+};
+
 /// Newton step Δ from (λ + XᵀWX)Δ = ρ: by Cholesky for at most `direct_size` unknowns, else by conjugate gradients with
 /// a SoftmaxPreconditioner (`factored` or diagonal) to a residual of `accuracy`·‖ρ‖. If stopped early, Δ is still a
-/// descent direction. `iterations` counts those of conjugate gradients. `progress` can interrupt it. O((n +
-/// unknowns)·unknowns²), or O(n·rank·classes) per iteration.
+/// descent direction. `iterations` counts those of conjugate gradients. `progress` can interrupt it.
+/// O((n + unknowns)·unknowns²), or O(n·rank·classes) per iteration.
 struct SoftmaxStep {
   Matrix<double> move;
   Index iterations = 0;

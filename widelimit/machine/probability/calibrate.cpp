@@ -5,7 +5,7 @@
 #include "widelimit/machine/gram/indefinite.hpp"
 #include "widelimit/machine/gram/semidefinite.hpp"
 #include "widelimit/machine/probability/platt.hpp"
-#include "widelimit/machine/svm/box_input.hpp"
+#include "widelimit/machine/svm/svm_path.hpp"
 
 #include <algorithm>
 #include <numeric>

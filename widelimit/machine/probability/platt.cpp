@@ -1,7 +1,7 @@
 #include "widelimit/machine/probability/platt.hpp"
 
 #include "widelimit/base/error.hpp"
-#include "widelimit/machine/svm/box_input.hpp"
+#include "widelimit/machine/svm/svm_path.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -21,9 +21,9 @@ namespace widelimit {
 [[nodiscard]] std::vector<double> held_out_decisions(const GramMatrix& k, std::span<const double> labels, Index folds,
                                                      const SvmOptions& options = {}, SvmLoss loss = SvmLoss::hinge);
 
+inline constexpr Index platt_folds = 5;
 /// Fits a sigmoid for each output of an SVM with that scheme (sign, one-vs-one, one-vs-rest) to held-out decisions; all
 /// folds of all outputs run in parallel. Throws Error{input} as held_out_decisions. Costs `folds` times the fit.
-inline constexpr Index platt_folds = 5;
 [[nodiscard]] std::vector<Sigmoid> calibrate(const GramMatrix& k, std::span<const Index> labels, Index classes,
                                              Scheme scheme, const SvmOptions& options = {},
                                              SvmLoss loss = SvmLoss::hinge, Index folds = platt_folds);

@@ -6,8 +6,8 @@
 
 namespace widelimit {
 
-/// Returns the probabilities of the classes −1 and 1, two columns, from decisions g of a logistic machine: 1/(1 +
-/// e^{±g}).
+/// Returns the probabilities of the classes −1 and 1, two columns, from decisions g of a logistic machine:
+/// 1/(1 + e^{±g}).
 [[nodiscard]] Matrix<double> logistic_probabilities(const Matrix<double>& decisions);
 
 /// Returns e^{g_c}/Σ e^{g_d} for each row of the decisions of a softmax machine.

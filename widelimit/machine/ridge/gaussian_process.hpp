@@ -33,8 +33,8 @@ struct Posterior {
                                                      const AnyView& test_by_train,
                                                      std::span<const double> test_diagonal);
 
-/// Returns the full matrix K** − K*ᵀ(K + σ²I)⁻¹K*, exactly symmetric, with its diagonal clamped to ≥ 0, from K(test,
-/// train) and K(test, test). Throws as posterior_variance. O(n²·test + n·test²), and n·test doubles.
+/// Returns the full matrix K** − K*ᵀ(K + σ²I)⁻¹K*, exactly symmetric, with its diagonal clamped to ≥ 0, from
+/// K(test, train) and K(test, test). Throws as posterior_variance. O(n²·test + n·test²), and n·test doubles.
 [[nodiscard]] Matrix<double> posterior_covariance(const EngineMatrix& factor, const Engine& engine,
                                                   const AnyView& test_by_train, const AnyView& test_by_test);
 

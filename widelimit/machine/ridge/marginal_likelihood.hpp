@@ -39,8 +39,8 @@ struct MarginalLikelihood {
 ///     ∂ log p/∂θ = ½ Σ_ij (ααᵀ − A⁻¹)_ij ∂K_ij/∂θ,   α = A⁻¹y,
 ///
 /// summed over the columns of y. ∂K/∂θ of the standard deviations is computed by fourth-order central differences in
-/// log θ, with a relative error of about 1e-12 [docs/theory/machines.md]. n³/3 multiply-adds and one Gram matrix; with
-/// the gradient 2n³ and nine Gram matrices. 2n² doubles.
+/// log θ, with an error of about 1e-12·2D·|K_ij| for D weight layers [docs/theory/machines.md]. n³/3 multiply-adds and
+/// one Gram matrix; with the gradient 2n³ and nine Gram matrices. 2n² doubles.
 [[nodiscard]] MarginalLikelihood marginal_likelihood(const Network& network, const SampleView& x,
                                                      MatrixView<const double> targets,
                                                      const MarginalLikelihoodOptions& options, const Engine& engine);

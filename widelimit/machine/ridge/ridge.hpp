@@ -24,8 +24,8 @@ struct RidgeOptions {
 ///
 ///     min λ/2‖β‖² + Σ wᵢ (yᵢ − g(xᵢ))²   ⇔   (K + λ/2·W⁻¹) α = y − b,   Σ αᵢ = 0 if there is a bias.
 ///
-/// The factor ½ is the convention of EQ: λ/2 is the usual alpha or noise variance. With S = √W, the matrix S K S +
-/// λ/2·I is factorised, which allows weights of 0; they give αᵢ = 0. With r = y − Kα − b, the summary has
+/// The factor ½ is the convention of EQ: λ/2 is the usual alpha or noise variance. With S = √W, the matrix
+/// S K S + λ/2·I is factorised, which allows weights of 0; they give αᵢ = 0. With r = y − Kα − b, the summary has
 ///
 ///     primal = λ/2 αᵀKα + Σ wᵢ rᵢ²,   primal − dual = Σ wᵢ (rᵢ − λαᵢ/(2wᵢ))²,
 ///

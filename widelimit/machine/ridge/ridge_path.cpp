@@ -6,7 +6,7 @@
 #include "widelimit/engine/device_matrices.hpp"
 #include "widelimit/machine/factor/cholesky.hpp"
 #include "widelimit/machine/gram/indefinite.hpp"
-#include "widelimit/machine/ridge/leave_one_out.hpp"
+#include "widelimit/machine/ridge/prediction_error.hpp"
 #include "widelimit/machine/ridge/ridge.hpp"
 #include "widelimit/machine/ridge/ridge_proof.hpp"
 #include "widelimit/machine/ridge/ridge_system.hpp"
@@ -106,11 +106,6 @@ RidgePoint point_of(const Path& path, double lambda, ShiftedInverse& inverse) {
   return point;
 }
 
-void check_lambdas(std::span<const double> lambdas) {
-  if (lambdas.empty()) fail(Code::input, "a path needs at least one lambda");
-  for (const double lambda : lambdas) RidgeOptions{.lambda = lambda}.validate();
-}
-
 void tell_cure(const Path& path, const ShiftedFamily& family, RidgePath& result) {
   const Indefinite found = diagnosis(0, family.smallest_eigenvalue(), path.norm, path.k.samples(), path.k.epsilon());
   for (RidgePoint& point : result.points) {
@@ -149,7 +144,8 @@ RidgePath ridge_path(const GramMatrix& k, MatrixView<const double> targets, std:
                      const RidgePathOptions& options) {
   const Interruptible interruptible(options.progress);
   const auto start = Clock::now();
-  check_lambdas(lambdas);
+  if (lambdas.empty()) fail(Code::input, "a path needs at least one lambda");
+  for (const double lambda : lambdas) RidgeOptions{.lambda = lambda}.validate();
   (void)k.check();
   const Index n = k.samples();
   check_targets(targets, n);

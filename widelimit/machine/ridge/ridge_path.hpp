@@ -42,8 +42,8 @@ struct RidgePath {
   [[nodiscard]] std::optional<Index> best_classifier() const;
 };
 
-/// Runs fit_ridge for every λ and computes exact leave-one-out predictions. With A = S K S + λ/2·I, S = √W, γ = A⁻¹S(y
-/// − b),
+/// Runs fit_ridge for every λ and computes exact leave-one-out predictions. With A = S K S + λ/2·I, S = √W,
+/// γ = A⁻¹S(y − b),
 ///
 ///     yᵢ − g₋ᵢ(xᵢ) = γᵢ/(sᵢ Mᵢᵢ),   M = A⁻¹, or A⁻¹ − vvᵀ/(sᵀv) with v = A⁻¹s if there is a bias,
 ///

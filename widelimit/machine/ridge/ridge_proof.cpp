@@ -10,7 +10,7 @@ namespace widelimit {
 namespace {
 
 /// Rounding error of the few operations of one term of a sum, with a margin.
-constexpr double ridge_term_rounding = 32 * unit_rounding;
+constexpr double term_rounding = 32 * unit_rounding;
 /// Residual below which no more accurate product is needed, even if rounding dominates it.
 constexpr double small_residual = 1e-9;
 
@@ -44,7 +44,7 @@ double sum_off(const Matrix<double>& alpha, Index j, double unit) {
     sum.add(alpha(i, j) / unit);
     size += std::abs(alpha(i, j) / unit);
   }
-  return std::abs(sum.value()) * (1 + ridge_term_rounding) + 2 * std::pow(rounding_of(alpha.rows()), 2) * size;
+  return std::abs(sum.value()) * (1 + term_rounding) + 2 * std::pow(rounding_of(alpha.rows()), 2) * size;
 }
 
 void add_output(MatrixView<const double> g, const ProductRounding& rounding, bool precise, const RidgeTask& task,
@@ -132,7 +132,7 @@ ProductRounding ridge_rounding(std::span<const double> diagonal, double asymmetr
     const double shift = w > 0 ? task.lambda / 2 / w : 0;
     lengths.push_back(std::sqrt(std::max(0.0, diagonal[i] + shift)));
   }
-  return {std::move(lengths), asymmetry, ridge_term_rounding};
+  return {std::move(lengths), asymmetry, term_rounding};
 }
 
 bool judge_ridge(MatrixView<const double> g, const ProductRounding& rounding, bool precise, const RidgeTask& task,
@@ -140,7 +140,7 @@ bool judge_ridge(MatrixView<const double> g, const ProductRounding& rounding, bo
   const double unit = unit_of(task.targets);
   RidgeSums sums;
   for (Index j = 0; j < g.cols; ++j) add_output(g, rounding, precise, task, fit, j, unit, sums);
-  const double slack = ridge_term_rounding + rounding_of(g.rows * g.cols + 2);
+  const double slack = term_rounding + rounding_of(g.rows * g.cols + 2);
   const double primal = sums.norm + sums.loss;
   const double error = (sums.norm_error + sums.loss_error + slack * (std::abs(sums.norm) + sums.loss)) * (1 + slack);
   const double gap = sums.gap * (1 + slack);

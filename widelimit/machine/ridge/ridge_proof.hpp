@@ -3,7 +3,7 @@
 #include "widelimit/base/progress.hpp"
 #include "widelimit/kernel/gram_matrix.hpp"
 #include "widelimit/machine/fit.hpp"
-#include "widelimit/machine/gram/product_error.hpp"
+#include "widelimit/machine/gram/rounding.hpp"
 
 #include <span>
 #include <vector>
@@ -29,9 +29,9 @@ struct RidgeTask {
 ///
 ///     primal = λ/2 αᵀKα + Σ wᵢ rᵢ²,   primal − dual = Σ wᵢ (rᵢ − λᾱᵢ/(2wᵢ))² + λ/2 (α − ᾱ)ᵀK(α − ᾱ),
 ///
-/// where ᾱ are the coefficients or, with a bias, the nearest coefficients whose sum is exactly 0; `gradient` is √Σ
-/// wᵢ(rᵢ − λαᵢ/(2wᵢ))² relative to the same norm of y. Values that overflow float64 are omitted, as are dual and gap at
-/// λ = 0. The values hold for a positive semi-definite K: if αᵀKα < 0 shows that K is indefinite, dual and gap are
+/// where ᾱ are the coefficients or, with a bias, the nearest coefficients whose sum is exactly 0; `gradient` is
+/// √Σ wᵢ(rᵢ − λαᵢ/(2wᵢ))² relative to the same norm of y. Values that overflow float64 are omitted, as are dual and gap
+/// at λ = 0. The values hold for a positive semi-definite K: if αᵀKα < 0 shows that K is indefinite, dual and gap are
 /// omitted too, and the message says why. Returns whether rounding of g dominates the residual.
 bool judge_ridge(MatrixView<const double> g, const ProductRounding& rounding, bool precise, const RidgeTask& task,
                  Fit& fit);

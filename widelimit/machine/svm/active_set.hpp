@@ -40,8 +40,8 @@ class ActiveSet {
   Move step(double allowed);
   /// Takes at most `most` exact steps: to the minimum over the free variables, or to the first bound on the way, then
   /// on with the remaining free variables. Returns Move::none at the minimum; if rounding leaves slopes above
-  /// `allowed`, up to two refinements follow. `beat` is called at each step and interrupts by throwing. O(free³/3 +
-  /// active·free + steps·free²).
+  /// `allowed`, up to two refinements follow. `beat` is called at each step and interrupts by throwing.
+  /// O(free³/3 + active·free + steps·free²).
   Move minimise_face(Face& face, int most, double allowed, const std::function<void()>& beat);
   [[nodiscard]] Index free_count() const;
 

@@ -3,7 +3,6 @@
 #include "widelimit/engine/host/box_pass.hpp"
 #include "widelimit/engine/host/compensated_pass.hpp"
 #include "widelimit/kernel/gram_columns.hpp"
-#include "widelimit/machine/gram/product_error.hpp"
 #include "widelimit/machine/gram/rounding.hpp"
 #include "widelimit/machine/svm/box_solver.hpp"
 
@@ -24,7 +23,7 @@ class FreshProduct {
   FreshProduct(GramColumns<T>& columns, double asymmetry, double excess)
       : columns_(columns), rounding_(lengths_of(columns), asymmetry, excess), low_(usize(columns.size())) {}
 
-  /// Switches doubled precision on or off, which is about five times slower.
+  /// Switches doubled precision on or off; products in doubled precision take about five times as long.
   void make_precise(bool precise = true) { precise_ = precise; }
   [[nodiscard]] bool precise() const { return precise_; }
   [[nodiscard]] std::span<const double> lengths() const { return rounding_.lengths(); }

@@ -15,7 +15,8 @@ constexpr double term_rounding = 32 * unit_rounding;
 /// Rounding error of bounds, with a margin: coefficients may exceed the box, and losses be steeper, by this factor.
 constexpr double bound_rounding = 4 * unit_rounding;
 
-/// Force of r = (Ka)ᵢ + b + pᵢ on a coefficient: upwards −r − ε, downwards r − ε; positive if it acts.
+/// Rate of decrease of the objective without its ridge as a coefficient leaves 0, at r = (Ka)ᵢ + b + pᵢ: −r − ε
+/// upwards, r − ε downwards.
 struct Pull {
   double up;
   double down;

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "widelimit/base/types.hpp"
-#include "widelimit/machine/gram/product_error.hpp"
+#include "widelimit/machine/gram/rounding.hpp"
 
 #include <limits>
 #include <span>

@@ -241,7 +241,7 @@ bool InteriorPoint::step() {
 
 std::vector<double> InteriorPoint::coefficients() const {
   std::vector<double> x = at_.x;
-  std::vector<double> free(x.size(), 0.0);  // distance to the nearest bound
+  std::vector<double> free(x.size(), 0.0);  // distance to the nearest bound; 0 for those at a bound
   double surplus = 0;
   double freedom = 0;
   for (std::size_t j = 0; j < x.size(); ++j) {

@@ -16,9 +16,9 @@ namespace widelimit {
 ///   minimise ½‖w‖² + ½ xᵀRx + qᵀx   subject to w = LᵀSx, 0 ≤ x ≤ c and, with a bias, sᵀx = 0,
 ///   SᵀLw + Rx + q + sb = z − v,   xᵢzᵢ = 0,   (cᵢ − xᵢ)vᵢ = 0.
 ///
-/// With D = R + z/x + v/(c − x) a step eliminates all but dw: (I + LᵀWL − ccᵀ/β) dw = …, W = SD⁻¹Sᵀ, c = LᵀW1, β =
-/// 1ᵀW1, of the size of the rank and never singular (Fine and Scheinberg 2001; Ferris and Munson 2002). x is scaled by
-/// the largest bound and q by its largest entry, so that neither λ nor units matter. [docs/theory/machines.md]
+/// With D = R + z/x + v/(c − x) a step eliminates all but dw: (I + LᵀWL − ccᵀ/β) dw = …, W = SD⁻¹Sᵀ, c = LᵀW1,
+/// β = 1ᵀW1, of the size of the rank and never singular (Fine and Scheinberg 2001; Ferris and Munson 2002). x is scaled
+/// by the largest bound and q by its largest entry, so that neither λ nor units matter. [docs/theory/machines.md]
 class InteriorPoint {
  public:
   /// `l` has one row per variable of the problem. Every variable must have a bound or a ridge.

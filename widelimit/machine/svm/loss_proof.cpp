@@ -17,7 +17,7 @@ namespace widelimit {
 namespace {
 
 /// Rounding error of the few operations of one term, with a margin.
-constexpr double proof_rounding = 32 * unit_rounding;
+constexpr double term_rounding = 32 * unit_rounding;
 
 /// Kv with its error, per column.
 struct CountedProduct {
@@ -127,7 +127,7 @@ double gap_of(const ProofSetting& setting, const Matrix<double>& alpha, const Ou
   for (std::size_t i = 0; i < outputs.off.size(); ++i) {
     gap += point.gap[i] + point.deviation[i] * outputs.off[i] + bend(point, outputs, i);
   }
-  return gap * (1 + proof_rounding + rounding_of(alpha.rows() + alpha.cols()));
+  return gap * (1 + term_rounding + rounding_of(alpha.rows() + alpha.cols()));
 }
 
 Matrix<double> multipliers(const Matrix<double>& alpha, double lambda) {
@@ -157,7 +157,7 @@ ProvedValues values_of(const ProofSetting& setting, const Fit& fit, bool precise
   }
   values.primal = primal.value();
   values.error =
-      values.error * (1 + proof_rounding + rounding_of(fit.alpha.rows())) + 2 * unit_rounding * std::abs(values.primal);
+      values.error * (1 + term_rounding + rounding_of(fit.alpha.rows())) + 2 * unit_rounding * std::abs(values.primal);
   if (!std::isfinite(values.gap)) return values;
   values.gap = gap_of(setting, fit.alpha, outputs, point, true, precise);
   const Matrix<double> own = multipliers(fit.alpha, setting.lambda);
@@ -210,11 +210,11 @@ Fit BestProved::take(Index samples, Index outputs, Index max_iterations) && {
 double divergence_term(double q, double p, double log_p, double eta) {
   if (q == 0) return p * (1 + eta) + underflow_unit;
   const double difference = std::abs(q - p) + eta * std::max(q, p);
-  if (difference <= p / 2) return difference / p * difference * (1 + proof_rounding) + underflow_unit;
+  if (difference <= p / 2) return difference / p * difference * (1 + term_rounding) + underflow_unit;
   const double log_q = std::log(q);
   const double exact = q * (log_q - log_p) - q + p;
   const double rounded = q * (std::abs(log_q) + std::abs(log_p) + 2) + p;
-  return std::max(0.0, exact) + (eta + proof_rounding) * rounded;
+  return std::max(0.0, exact) + (eta + term_rounding) * rounded;
 }
 
 double divergence_term(double q, double p, double log_p, double eta, double absolute) {

@@ -2,7 +2,7 @@
 
 #include "widelimit/base/progress.hpp"
 #include "widelimit/machine/fit.hpp"
-#include "widelimit/machine/gram/product_error.hpp"
+#include "widelimit/machine/gram/rounding.hpp"
 
 #include <optional>
 #include <vector>
@@ -10,8 +10,8 @@
 namespace widelimit {
 
 /// A feasible dual point of a machine with a smooth loss, constructed from its outputs, with the losses there. For each
-/// sample, l is the loss and l* its conjugate; r = λā are the multipliers, and the Fenchel–Young gap l(h) + l*(−r) +
-/// rᵀh ≥ 0 is 0 if r = −l'(h).
+/// sample, l is the loss and l* its conjugate; r = λā are the multipliers, and the Fenchel–Young gap
+/// l(h) + l*(−r) + rᵀh ≥ 0 is 0 if r = −l'(h).
 struct DualPoint {
   Matrix<double> r;          ///< samples × outputs
   double relative = 0;       ///< an exactly feasible point differs from r by at most relative·|r| …
@@ -29,8 +29,8 @@ struct DualPoint {
 class ProvableLosses {
  public:
   virtual ~ProvableLosses() = default;
-  /// Returns the dual point at outputs (samples × classes or samples × 1) that include the bias; with a bias Σᵢ r_ic =
-  /// 0 for every output.
+  /// Returns the dual point at outputs (samples × classes or samples × 1) that include the bias; with a bias
+  /// Σᵢ r_ic = 0 for every output.
   [[nodiscard]] virtual DualPoint dual_point(const Matrix<double>& outputs, bool bias) const = 0;
   /// Returns the feasible point nearest to given multipliers; std::nullopt if it is not known.
   [[nodiscard]] virtual std::optional<DualPoint> dual_point_near(const Matrix<double>& multipliers,
@@ -48,10 +48,10 @@ struct ProofSetting {
   Progress* progress = nullptr;
 };
 
-/// Sets primal, dual and gap of the summary to values that hold in exact arithmetic, with all rounding included: primal
-/// − dual ≥ λ/2 Σ_c ‖α_c − r_c/λ‖²_K + Σ gaps, in which errors of Kα enter quadratically, with r from the outputs or,
-/// if that is better, r = λα [docs/theory/machines.md]. Products use doubled precision if the first ones do not bring
-/// the gap below the tolerance. Returns whether it is below. Two products with K, or four.
+/// Sets primal, dual and gap of the summary to values that hold in exact arithmetic, with all rounding included:
+/// primal − dual ≥ λ/2 Σ_c ‖α_c − r_c/λ‖²_K + Σ gaps, in which errors of Kα enter quadratically, with r from the
+/// outputs or, if that is better, r = λα [docs/theory/machines.md]. Products use doubled precision if the first ones do
+/// not bring the gap below the tolerance. Returns whether it is below. Two products with K, or four.
 [[nodiscard]] bool prove(const ProofSetting& setting, Fit& fit);
 
 /// Keeps the fit with the smallest proved gap of several candidates.

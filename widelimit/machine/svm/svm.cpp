@@ -5,7 +5,6 @@
 #include "widelimit/base/parallel.hpp"
 #include "widelimit/machine/gram/indefinite.hpp"
 #include "widelimit/machine/gram/semidefinite.hpp"
-#include "widelimit/machine/svm/box_input.hpp"
 #include "widelimit/machine/svm/svm_path.hpp"
 
 #include <cmath>

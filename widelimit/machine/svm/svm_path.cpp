@@ -35,8 +35,9 @@ void set_lambda(const BinaryProblem& binary, double lambda, SvmLoss loss, BoxPro
   }
 }
 
-/// Scales the warm start to t·a, with the t that minimises the next objective within the box: coefficients at their
-/// bounds follow the bounds outwards, free ones stay. Scales Ka accordingly. Returns whether anything changed.
+/// Scales the warm start to t·a, with the t that minimises the next objective within the box: a solution with all
+/// coefficients at their bounds follows the bounds outwards, one without any stays. Scales Ka accordingly. Returns
+/// whether anything changed.
 bool rescale(const BoxProblem& problem, std::vector<double>& a, std::vector<double>& product) {
   double curvature = 0;
   double slope = 0;
@@ -200,6 +201,20 @@ void check_bounds(std::span<const double> lambdas, std::span<const double> weigh
   for (const double lambda : lambdas) {
     if (weights.empty()) check(1, lambda);
     for (const double weight : weights) check(weight, lambda);
+  }
+}
+
+void check_box_input(const GramMatrix& k, Index samples) {
+  if (k.samples() != samples) fail(Code::input, "the Gram matrix has {} rows for {} samples", k.samples(), samples);
+  (void)k.check();
+}
+
+void check_signs(std::span<const double> labels) {
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    if (labels[i] != 1 && labels[i] != -1) fail(Code::input, "label {} is {}; labels must be 1 or -1", i, labels[i]);
+  }
+  if (std::all_of(labels.begin(), labels.end(), [&](double y) { return y == labels[0]; })) {
+    fail(Code::input, "all {} labels are {}; a classifier needs samples of both classes", labels.size(), labels[0]);
   }
 }
 

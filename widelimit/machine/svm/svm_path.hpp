@@ -39,5 +39,9 @@ struct SvmPath {
 void check_lambdas(std::span<const double> lambdas);
 /// Throws Error{input} unless the bounds wᵢ/λ neither overflow nor underflow for any positive weight.
 void check_bounds(std::span<const double> lambdas, std::span<const double> weights);
+/// Throws Error{input} unless the Gram matrix has `samples` rows and passes its check.
+void check_box_input(const GramMatrix& k, Index samples);
+/// Throws Error{input} unless all labels are 1 or −1 and both occur.
+void check_signs(std::span<const double> labels);
 
 }  // namespace widelimit

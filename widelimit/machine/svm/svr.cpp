@@ -6,7 +6,6 @@
 #include "widelimit/base/progress.hpp"
 #include "widelimit/machine/gram/indefinite.hpp"
 #include "widelimit/machine/gram/semidefinite.hpp"
-#include "widelimit/machine/svm/box_input.hpp"
 #include "widelimit/machine/svm/box_solver.hpp"
 #include "widelimit/machine/svm/svm_path.hpp"
 

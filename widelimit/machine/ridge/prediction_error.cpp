@@ -1,4 +1,4 @@
-#include "widelimit/machine/ridge/leave_one_out.hpp"
+#include "widelimit/machine/ridge/prediction_error.hpp"
 
 #include <algorithm>
 

@@ -1,6 +1,5 @@
-#include "widelimit/machine/gram/product_error.hpp"
-
 #include "widelimit/machine/gram/rounding.hpp"
+
 #include "widelimit/machine/gram/semidefinite.hpp"
 
 #include <algorithm>
