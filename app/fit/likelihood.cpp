@@ -35,7 +35,7 @@ struct LikelihoodChoice {
   std::vector<double> noise_range;
   Index starts = LikelihoodSearchOptions{}.starts;
   double tolerance = LikelihoodSearchOptions{}.tolerance;
-  Index iterations = LikelihoodSearchOptions{}.most_iterations;
+  Index iterations = LikelihoodSearchOptions{}.max_iterations;
 
   [[nodiscard]] Kind parsed_kind() const;
   [[nodiscard]] MarginalLikelihoodOptions value_options(Progress* progress) const;
@@ -67,7 +67,7 @@ LikelihoodSearchOptions LikelihoodChoice::search_options(Progress* progress) con
   options.starts = starts;
   options.seed = common.seed;
   options.tolerance = tolerance;
-  options.most_iterations = iterations;
+  options.max_iterations = iterations;
   options.memory = common.memory_limit();
   options.progress = progress;
   options.validate();

@@ -111,6 +111,28 @@ TEST_F(LabelAwareFile, HasTheBitsOfMemoryAndResumes) {
   EXPECT_EQ(refusal(), Code::usage);  // complete, but for other inputs
 }
 
+/// A run that resumes, or finds the file complete, counts the clamped pairs of all tiles.
+TEST_F(LabelAwareFile, CountsClampedPairsOfEveryRun) {
+  options.aware = {.method = LabelAwareMethod::kr1};
+  AnyMatrix train = copied(problem.k);
+  AnyMatrix test = copied(problem.k_test);
+  const LabelAwareKernels made =
+      make_label_aware(train, &test, problem.sources(), problem.labels, 2, options.aware, *engine);
+  ASSERT_GT(made.beyond, 0);
+  EXPECT_EQ(write().made.beyond, made.beyond);
+
+  std::filesystem::remove(out);
+  StopsAtTiles progress;
+  options.progress = &progress;
+  EXPECT_EQ(refusal(), Code::interrupted);
+  options.progress = nullptr;
+  options.existing = Existing::resume;
+  const LabelAwareFileSummary rest = write();
+  EXPECT_GT(rest.pairs_kept, 0);
+  EXPECT_EQ(rest.made.beyond, made.beyond);
+  EXPECT_EQ(write().made.beyond, made.beyond);  // complete
+}
+
 TEST_F(LabelAwareFile, RefusesWhatNeedsTheWholeMatrix) {
   options.aware = {.method = LabelAwareMethod::kr2};
   EXPECT_EQ(refusal(), Code::usage);

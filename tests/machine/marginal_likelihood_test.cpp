@@ -263,7 +263,7 @@ TEST(LikelihoodSearch, IsAFunctionOfItsSeed) {
   const Problem problem;
   const auto run = [&](std::uint64_t seed) {
     return optimise_marginal_likelihood(Network::parse("fc:1"), vectors(problem.x), problem.y.view(),
-                                        {.starts = 2, .seed = seed, .most_iterations = 2}, all_processors());
+                                        {.starts = 2, .seed = seed, .max_iterations = 2}, all_processors());
   };
   const LikelihoodOptimum first = run(1);
   EXPECT_EQ(first.value, run(1).value);

@@ -65,7 +65,7 @@ nb::tuple optimum_of(const Network& network, const SampleArray& x, const Table& 
   asked.take("starts", options.starts);
   asked.take("seed", options.seed);
   asked.take("tolerance", options.tolerance);
-  asked.take("max_iterations", options.most_iterations);
+  asked.take("max_iterations", options.max_iterations);
   take_memory(asked, options.memory);
   const Engine& engine = engine_of(given);
   const LikelihoodOptimum found = unlocked([&](Progress* progress) {

@@ -92,6 +92,20 @@ Index pairs_left(const GramFile& theta, bool test, const GramWriter& file) {
   return pairs;
 }
 
+/// Number of test pairs that kernel regression clamps to the range of the training pairs, in tiles of any run.
+Index clamped_pairs(const LabelAware& aware, const GramFile& test) {
+  const auto* smoother = std::get_if<PairSmoother>(&aware.estimate);
+  if (smoother == nullptr) return 0;
+  Index clamped = 0;
+  for (const Tile& tile : tiles_of(test, true)) {
+    Matrix<double> theta(tile.rows.size(), tile.cols.size(), Content::unset);
+    test.read(tile.rows.begin, tile.cols.begin, theta.view());
+    clamped += std::count_if(theta.data(), theta.data() + theta.rows() * theta.cols(),
+                             [&](double entry) { return !smoother->covers(entry); });
+  }
+  return clamped;
+}
+
 /// Writes the tiles of one matrix sequentially; the threads share the pairs of a tile.
 template <typename T>
 class TileWriter {
@@ -100,13 +114,12 @@ class TileWriter {
              const Engine& engine, PairProgress& progress)
       : z_(z), lambda_(lambda), test_(test), theta_(theta), file_(file), engine_(engine), progress_(progress) {}
 
-  Index write_all() {
+  void write_all() {
     for (const Tile& tile : tiles_of(theta_, test_)) {
       interruption_point();
       if (!kept(tile.rows, tile.cols)) write(tile.rows, tile.cols);
       progress_.tell();
     }
-    return beyond_;
   }
   [[nodiscard]] const EntryCount& count() const { return count_; }
   [[nodiscard]] double kept_pairs() const { return kept_pairs_; }
@@ -158,8 +171,7 @@ class TileWriter {
   void write(Range rows, Range cols) {
     Matrix<double> entries(rows.size(), cols.size(), Content::unset);
     theta_.read(rows.begin, cols.begin, entries.view());
-    const Index outside = add_to_strip(z_, lambda_, rows, cols.begin, test_, entries.view(), engine_);
-    beyond_ += outside;
+    add_to_strip(z_, lambda_, rows, cols.begin, test_, entries.view(), engine_);
     if (!test_ && rows.begin == cols.begin) mirror_upper(entries.view());
     Matrix<T> tile(rows.size(), cols.size(), Content::unset);
     std::transform(entries.data(), entries.data() + rows.size() * cols.size(), tile.data(),
@@ -183,7 +195,6 @@ class TileWriter {
   const Engine& engine_;
   PairProgress& progress_;
   EntryCount count_;
-  Index beyond_ = 0;
   double kept_pairs_ = 0;
 };
 
@@ -192,7 +203,7 @@ void write_tiles(const LabelAware& aware, KernelPart part, const GramFile& theta
   const PairEstimator z(aware, part, sources);
   const bool test = part == KernelPart::test;
   const auto write = [&](auto writer) {
-    summary.made.beyond += writer.write_all();
+    writer.write_all();
     summary.pairs_kept += writer.kept_pairs();
     Entries& entries = summary.matrices[test ? 1 : 0].entries;
     const EntryCount& count = writer.count();
@@ -228,7 +239,10 @@ LabelAwareFileSummary write_label_aware(const std::filesystem::path& path, const
   summary.made.aware = fit_label_aware(file_gram(GramFile(theta.path, theta.name), engine, memory, options.progress),
                                        sources, labels, classes, options.aware, options.progress);
   check_sources(summary.made.aware, KernelPart::train, sources, train.rows(), train.cols());
-  if (test) check_sources(summary.made.aware, KernelPart::test, sources, test->rows(), test->cols());
+  if (test) {
+    check_sources(summary.made.aware, KernelPart::test, sources, test->rows(), test->cols());
+    summary.made.beyond = clamped_pairs(summary.made.aware, *test);
+  }
   std::vector<TiledMatrix> matrices{matrix_of("label_aware", train)};
   if (test) matrices.push_back(matrix_of("test_label_aware", *test));
   for (const TiledMatrix& matrix : matrices) {

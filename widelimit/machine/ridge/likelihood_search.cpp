@@ -60,7 +60,7 @@ class LikelihoodSearch {
         options_(options),
         engine_(engine),
         scale_(1 / static_cast<double>(targets.rows * targets.cols)),
-        progress_(options.progress, options.starts * options.most_iterations) {
+        progress_(options.progress, options.starts * options.max_iterations) {
     const double size = mean_square(targets);
     ranges_ = {
         options.w_std_range, options.b_std_range,
@@ -78,7 +78,7 @@ class LikelihoodSearch {
     }
     if (moving_.empty()) fail(Code::input, "w_std, b_std and noise are all fixed; at least one must vary");
     box_.tolerance = options.tolerance;
-    box_.most_iterations = options.most_iterations;
+    box_.max_iterations = options.max_iterations;
   }
 
   [[nodiscard]] Triple start(Index number) const {
@@ -97,10 +97,10 @@ class LikelihoodSearch {
     std::vector<double> logs;
     for (const std::size_t p : moving_) logs.push_back(std::log(from[p]));
     const BoxObjective objective = [&](std::span<const double> x, bool gradient) { return at(from, x, gradient); };
-    first_step_ = number * options_.most_iterations;
+    first_step_ = number * options_.max_iterations;
     evaluations_ = 0;
     const std::optional<BoxMinimum> found = minimise_in_box(objective, logs, box_);
-    progress_.at(first_step_ + options_.most_iterations);
+    progress_.at(first_step_ + options_.max_iterations);
     if (!found) {
       result.ending = Ending::not_positive_definite;
       return result;
@@ -147,7 +147,7 @@ class LikelihoodSearch {
 
   [[nodiscard]] std::optional<ObjectiveAt> at(const Triple& from, std::span<const double> logs, bool gradient) {
     // An iteration takes at least two evaluations: without and with gradient.
-    progress_.at(first_step_ + std::min(++evaluations_ / 2, options_.most_iterations - 1));
+    progress_.at(first_step_ + std::min(++evaluations_ / 2, options_.max_iterations - 1));
     try {
       const MarginalLikelihood found = likelihood_at(parameters_of(moved(from, logs)), gradient, false);
       if (!found.summary.converged()) return std::nullopt;
@@ -189,7 +189,7 @@ const LikelihoodStart* best_start(const std::vector<LikelihoodStart>& starts) {
 
 void LikelihoodSearchOptions::validate() const {
   if (kind == Kind::both) fail(Code::usage, "a Gaussian process has one covariance; choose nngp or ntk");
-  if (starts < 1 || most_iterations < 1) fail(Code::input, "a search needs at least one start and one iteration");
+  if (starts < 1 || max_iterations < 1) fail(Code::input, "a search needs at least one start and one iteration");
   if (!(tolerance > 0)) fail(Code::input, "the tolerance is {}; it must be positive", tolerance);
   for (const auto& given : {w_std, b_std, noise}) {
     if (given && !(std::isfinite(*given) && *given >= 0)) {
@@ -231,7 +231,7 @@ LikelihoodOptimum optimise_marginal_likelihood(const Network& network, const Sam
     }
     if (best->ending == Ending::iteration_limit) {
       summary.message =
-          best->iterations < options.most_iterations
+          best->iterations < options.max_iterations
               ? "no step increases the likelihood: its rounding error, or the boundary of the region where "
                 "K + σ²I has a factor, is reached; allow more noise or a larger tolerance"
               : "the iteration limit is reached; allow more iterations, or start from the parameters found";

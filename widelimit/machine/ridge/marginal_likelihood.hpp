@@ -70,10 +70,10 @@ struct LikelihoodSearchOptions {
   ParameterRange b_std_range{1e-3, 1e1};
   /// Default: 1e-6 to 10 times the mean square of the targets.
   std::optional<ParameterRange> noise_range;
-  Index starts = 3;             ///< number of starts: the first, and random ones around it
-  std::uint64_t seed = 0;       ///< seed of the random starts
-  double tolerance = 1e-6;      ///< on the projected gradient, per target
-  Index most_iterations = 100;  ///< per start
+  Index starts = 3;            ///< number of starts: the first, and random ones around it
+  std::uint64_t seed = 0;      ///< seed of the random starts
+  double tolerance = 1e-6;     ///< on the projected gradient, per target
+  Index max_iterations = 100;  ///< per start
   std::optional<std::size_t> memory;
   Progress* progress = nullptr;
 

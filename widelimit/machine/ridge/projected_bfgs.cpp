@@ -42,7 +42,7 @@ class ProjectedBfgs {
       find_free();
       result.projected_gradient = largest_modulus(masked(now_.gradient));
       result.converged = result.projected_gradient <= options_.tolerance;
-      if (result.converged || result.iterations == options_.most_iterations) break;
+      if (result.converged || result.iterations == options_.max_iterations) break;
       if (!step()) {
         result.stalled = true;
         break;

@@ -22,7 +22,7 @@ struct BfgsOptions {
   std::vector<double> lower;
   std::vector<double> upper;
   double tolerance = 1e-6;  ///< on the largest entry of the projected gradient
-  Index most_iterations = 100;
+  Index max_iterations = 100;
   double longest_step = 2;  ///< largest change of a variable in one iteration
 };
 
