@@ -97,6 +97,7 @@ void CudaAlgebra::multiply(Transpose op, const EngineMatrix& a, MatrixView<const
     device_->product(1, op, entries, Transpose::no, of(right), 0, of(result));
     return download(*device_, of(result), out);
   }
+  if (a.rows() == 0) device_->clear(of(result));
   const Index height =
       std::clamp<Index>(converted_entries / std::max<Index>(1, a.cols()), 1, std::max<Index>(1, a.rows()));
   const EngineMatrix strip = allocate(height, a.cols(), Precision::f64);
