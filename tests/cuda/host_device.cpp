@@ -1,15 +1,15 @@
 #include "tests/cuda/host_device.hpp"
 
-#include "tests/cuda/host_cones.hpp"
 #include "tests/cuda/host_layers.hpp"
-#include "tests/cuda/host_places.hpp"
-#include "tests/cuda/host_planes.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/transpose.hpp"
 #include "widelimit/engine/cpu/algebra/cpu_algebra.hpp"
+#include "widelimit/engine/cuda/cone/cone_device.hpp"
 #include "widelimit/engine/cuda/cuda.hpp"
 #include "widelimit/engine/cuda/device.hpp"
 #include "widelimit/engine/cuda/memory_account.hpp"
+#include "widelimit/engine/cuda/place/place_device.hpp"
+#include "widelimit/engine/cuda/plane/plane_device.hpp"
 #include "widelimit/engine/cuda/plugin/dense_run.hpp"
 
 #include <algorithm>

@@ -1,6 +1,7 @@
-#include "tests/cuda/host_places.hpp"
+#include "tests/cuda/host_device.hpp"
 
 #include "widelimit/base/error.hpp"
+#include "widelimit/engine/cuda/place/place_device.hpp"
 #include "widelimit/engine/cuda/place/place_run.hpp"
 
 #include <algorithm>

@@ -2,7 +2,6 @@
 
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/interruption.hpp"
-#include "widelimit/engine/cuda/eigen_family.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -308,12 +307,6 @@ std::vector<double> CudaAlgebra::eigenvectors(EngineMatrix a, EngineMatrix& vect
   device_->eigen(target(own), true, values.data());
   vectors = own;
   return values;
-}
-
-std::unique_ptr<ShiftedFamily> CudaAlgebra::shifted_family(EngineMatrix a, Progress* progress) const {
-  EngineMatrix vectors;
-  std::vector<double> values = eigenvectors(std::move(a), vectors, progress);
-  return eigen_family(device_, std::move(vectors), std::move(values));
 }
 
 }  // namespace widelimit::cuda

@@ -1,10 +1,6 @@
 #include "widelimit/engine/cuda/plugin/cuda_device.hpp"
 
 #include "widelimit/base/error.hpp"
-#include "widelimit/engine/cuda/plugin/cone/cuda_cone_device.hpp"
-#include "widelimit/engine/cuda/plugin/layers/cuda_layers.hpp"
-#include "widelimit/engine/cuda/plugin/place/cuda_place_device.hpp"
-#include "widelimit/engine/cuda/plugin/plane/cuda_plane_device.hpp"
 
 #include <algorithm>
 #include <vector>

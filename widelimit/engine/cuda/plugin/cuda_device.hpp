@@ -11,6 +11,7 @@
 #include "widelimit/engine/cuda/plugin/staging.hpp"
 
 #include <array>
+#include <memory>
 #include <mutex>
 #include <vector>
 
@@ -164,5 +165,15 @@ class CudaDevice final : public Device {
   std::unique_ptr<LayerPasses<double>> double_layers_;
   std::unique_ptr<EnclosurePasses> enclosures_;
 };
+
+/// Parts of a device, which must outlive them. Launches of planes, cones and places use the default stream, which
+/// synchronises with the streams of the device.
+[[nodiscard]] std::unique_ptr<PlaneDevice> make_cuda_plane_device(CudaDevice& device);
+[[nodiscard]] std::unique_ptr<ConeDevice> make_cuda_cone_device(CudaDevice& device);
+[[nodiscard]] std::unique_ptr<PlaceDevice> make_cuda_place_device(CudaDevice& device);
+/// Layers and their enclosures, whose work runs on the main stream.
+template <std::floating_point T>
+[[nodiscard]] std::unique_ptr<LayerPasses<T>> make_cuda_layers(CudaDevice& device);
+[[nodiscard]] std::unique_ptr<EnclosurePasses> make_cuda_enclosures(CudaDevice& device);
 
 }  // namespace widelimit::cuda
