@@ -237,7 +237,7 @@ class HostDevice final : public cuda::Device {
     cpu_.multiply_precisely(matrix(k), view<double>(v), view<double>(out), nullptr);
   }
   void multiply_triangle(Triangle triangle, Transpose op, const Array& t, const Array& b) override {
-    if (triangle != Triangle::lower) fail(Code::usage, "only lower triangles are supported");
+    if (triangle != Triangle::lower) fail(Code::usage, "only products with lower triangles are supported");
     cpu_.multiply_lower(op, matrix(t), view<double>(b));
   }
   void solve_triangle(Triangle triangle, Transpose op, const Array& t, const Array& b) override {

@@ -112,7 +112,7 @@ class Finisher {
   Device& device_;
 };
 
-/// Tiles between two synchronizations: some hundredths of a second for small networks.
+/// Tiles between two synchronisations: some hundredths of a second for small networks.
 constexpr Index tiles_at_once = 16;
 
 /// Tile edges: products of this size keep all multiprocessors busy, and squares on the diagonal, half of which is

@@ -86,7 +86,7 @@ class CudaDevice final : public Device {
   void start_product(double alpha, Transpose op_a, const Array& a, Transpose op_b, const Array& b, double beta,
                      const Array& c, const Repeated& repeated);
 
-  /// Lock that serializes calls and selects this device.
+  /// Lock that serialises calls and selects this device.
   class DeviceLock {
    public:
     explicit DeviceLock(const CudaDevice& device);
@@ -132,7 +132,7 @@ class CudaDevice final : public Device {
   void invert_squares(Triangle triangle, const Array& t, Index count, T* squares, T* inverses);
   template <typename T>
   void solve_by_squares(Triangle triangle, Transpose op, const Array& t, const Array& b);
-  /// Cholesky factorization by cuSOLVER; returns the order of the first leading minor that is not positive, or 0.
+  /// Cholesky factorisation by cuSOLVER; returns the order of the first leading minor that is not positive, or 0.
   [[nodiscard]] Index factor_square(const Array& a);
   /// c −= pᵀp, upper triangle only.
   static void subtract_self_product(cublasHandle_t handle, const Array& p, const Array& c);
