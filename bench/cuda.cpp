@@ -1,13 +1,9 @@
 // Benchmarks on an NVIDIA device: the NTK of fully-connected ReLU networks compared with the product of the inputs
-// alone (cuBLAS), ridge from samples to coefficients compared with the Cholesky factorization alone, and others in
+// alone (cuBLAS), ridge from samples to coefficients compared with the Cholesky factorisation alone, and others in
 // cuda_*.cpp.
 
-#include "bench/cuda_certificates.hpp"
-#include "bench/cuda_finite.hpp"
-#include "bench/cuda_graphs.hpp"
-#include "bench/cuda_host.hpp"
-#include "bench/cuda_machines.hpp"
-#include "bench/cuda_planes.hpp"
+#include "bench/cuda.hpp"
+
 #include "bench/measure.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/engine/select.hpp"

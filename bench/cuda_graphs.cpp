@@ -1,7 +1,7 @@
 // The graph NTK of Du et al. on an NVIDIA device, compared with the cpu engine on all cores of the same machine: NCI1
 // if its file exists, else random graphs of similar size. Results are compared first.
 
-#include "bench/cuda_graphs.hpp"
+#include "bench/cuda.hpp"
 
 #include "bench/measure.hpp"
 #include "widelimit/base/graphs.hpp"

@@ -2,7 +2,7 @@
 // whose results differ is not timed. Prints microseconds per pair, the ratio to neural-tangents 0.6.5 on an H200
 // (measured once, float32), and plane elements times layers per second.
 
-#include "bench/cuda_planes.hpp"
+#include "bench/cuda.hpp"
 
 #include "bench/measure.hpp"
 #include "widelimit/base/random.hpp"

@@ -1,6 +1,7 @@
-#include "tests/cuda/host_cones.hpp"
+#include "tests/cuda/host_device.hpp"
 
 #include "widelimit/engine/cuda/cone/chain_element.hpp"
+#include "widelimit/engine/cuda/cone/cone_device.hpp"
 #include "widelimit/engine/cuda/cone/cone_entry.hpp"
 
 #include <array>

@@ -1,15 +1,15 @@
 #include "tests/cuda/host_device.hpp"
 
-#include "tests/cuda/host_cones.hpp"
 #include "tests/cuda/host_layers.hpp"
-#include "tests/cuda/host_places.hpp"
-#include "tests/cuda/host_planes.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/transpose.hpp"
 #include "widelimit/engine/cpu/algebra/cpu_algebra.hpp"
+#include "widelimit/engine/cuda/cone/cone_device.hpp"
 #include "widelimit/engine/cuda/cuda.hpp"
 #include "widelimit/engine/cuda/device.hpp"
 #include "widelimit/engine/cuda/memory_account.hpp"
+#include "widelimit/engine/cuda/place/place_device.hpp"
+#include "widelimit/engine/cuda/plane/plane_device.hpp"
 #include "widelimit/engine/cuda/plugin/dense_run.hpp"
 
 #include <algorithm>
@@ -237,7 +237,7 @@ class HostDevice final : public cuda::Device {
     cpu_.multiply_precisely(matrix(k), view<double>(v), view<double>(out), nullptr);
   }
   void multiply_triangle(Triangle triangle, Transpose op, const Array& t, const Array& b) override {
-    if (triangle != Triangle::lower) fail(Code::usage, "only lower triangles are supported");
+    if (triangle != Triangle::lower) fail(Code::usage, "only products with lower triangles are supported");
     cpu_.multiply_lower(op, matrix(t), view<double>(b));
   }
   void solve_triangle(Triangle triangle, Transpose op, const Array& t, const Array& b) override {

@@ -1,6 +1,7 @@
-#include "tests/cuda/host_places.hpp"
+#include "tests/cuda/host_device.hpp"
 
 #include "widelimit/base/error.hpp"
+#include "widelimit/engine/cuda/place/place_device.hpp"
 #include "widelimit/engine/cuda/place/place_run.hpp"
 
 #include <algorithm>
@@ -26,7 +27,7 @@ class HostPlaces final : public cuda::PlaceDevice {
                  std::int64_t bytes) override {
     const auto size = static_cast<std::size_t>(bytes) / sizeof(double);
     for (std::int32_t k = begin; k < end; ++k) {
-      // NaN detects reads of uninitialized memory; the guard value detects writes past the end.
+      // NaN detects reads of uninitialised memory; the guard value detects writes past the end.
       std::vector<double> memory(size + 1, std::numeric_limits<double>::quiet_NaN());
       memory[size] = untouched;
       for (std::int32_t p = 0; p < call.pass_count; ++p) {

@@ -1,6 +1,7 @@
-#include "tests/cuda/host_planes.hpp"
+#include "tests/cuda/host_device.hpp"
 
 #include "widelimit/base/error.hpp"
+#include "widelimit/engine/cuda/plane/plane_device.hpp"
 #include "widelimit/engine/cuda/plane/plane_team.hpp"
 
 #include <cmath>

@@ -86,6 +86,23 @@ TEST_P(AlgebraOf, MultipliesWithHostMatrices) {
   }
 }
 
+/// Sums without terms are 0 in both precisions.
+TEST_P(AlgebraOf, MultipliesEmptyMatrices) {
+  for (const Precision precision : {Precision::f64, Precision::f32}) {
+    const EngineMatrix none = algebra_.allocate(0, 40, precision);
+    const EngineMatrix narrow = algebra_.allocate(40, 0, precision);
+    for (const Index count : {1, 3}) {
+      const Matrix<double> v(0, count);
+      Matrix<double> out = columns(40, count);
+      algebra_.multiply(Transpose::yes, none, v.view(), out.view());
+      for (Index k = 0; k < 40 * count; ++k) EXPECT_EQ(out.data()[k], 0);
+      out = columns(40, count);
+      algebra_.multiply(Transpose::no, narrow, v.view(), out.view());
+      for (Index k = 0; k < 40 * count; ++k) EXPECT_EQ(out.data()[k], 0);
+    }
+  }
+}
+
 TEST_P(AlgebraOf, MultipliesItsMatrices) {
   for (const Transpose op_a : {Transpose::no, Transpose::yes}) {
     for (const Transpose op_b : {Transpose::no, Transpose::yes}) {

@@ -1,3 +1,4 @@
+#include "tests/base/sparse_rows.hpp"
 #include "tests/base/thrown.hpp"
 #include "tests/engine/engines.hpp"
 #include "tests/kernel/normal_rows.hpp"
@@ -28,7 +29,7 @@ struct RoomCase {
   std::string network;
   Shape shape;
   Index n;
-  std::size_t room;  ///< less than the matrices; in the last cases also less than the samples
+  std::size_t room;  ///< less than the matrices (erf: the states of all pairs); last case: also less than the samples
 };
 
 const std::vector<RoomCase> cases{
@@ -36,6 +37,7 @@ const std::vector<RoomCase> cases{
     {"dense tanh dense", {1, 1, 3}, 333, 2500 * 1000},
     {"dense relu dropout(rate=0.8) dense", {1, 1, 3}, 300, 2 * megabyte},
     {"conv relu conv relu flatten dense", {3, 4, 2}, 170, 800 * 1000},
+    {"conv erf conv erf global_avg_pool dense", {4, 4, 1}, 40, megabyte},
     {"fc:2", {1, 1, 500}, 700, 6500 * 1000},
 };
 
@@ -132,6 +134,40 @@ TEST_P(DeviceRoomTest, FilesHaveTheBitsOfTheWhole) {
     EXPECT_EQ(summary.panels, c.shape.size() == 500 ? 2 : 1);
     expect_written(folder.path() / "k.h5", "nngp", whole.nngp);
     expect_written(folder.path() / "k.h5", "ntk", whole.ntk);
+  }
+}
+
+/// Plans of large matrices rest on loaded_bytes: a bound on what samples take, not far above it, for any number of
+/// them.
+TEST_P(DeviceRoomTest, LoadedSamplesTakeWhatIsPlanned) {
+  for (const RoomCase& c : cases) {
+    const Recipe recipe = lower(Network::parse(c.network), c.shape, RecipeOutputs::both);
+    for (const Index n : {1, 37, 300}) {
+      const Matrix<double> x = normal_rows(n, c.shape.size(), 1);
+      const SampleView samples(x.view(), c.shape);
+      for (const Precision precision : {Precision::f32, Precision::f64}) {
+        SCOPED_TRACE(fmt::format("{}, n = {}, {}", c.network, n, to_string(precision)));
+        const std::size_t before = device().room().taken;
+        const auto loaded = engine_->kernels().load(recipe, samples, precision, [](Index) {});
+        const std::size_t taken = device().room().taken - before;
+        const std::size_t planned = usize(n) * engine_->kernels().loaded_bytes(recipe, precision, samples);
+        constexpr std::size_t recipe_bytes = 16 * 1024, temporary_bytes = 512;
+        EXPECT_LE(taken, planned + recipe_bytes);
+        EXPECT_LE(planned, 4 * taken + usize(n) * temporary_bytes);
+      }
+    }
+  }
+}
+
+/// Sparse rows take all their columns on the device: if these do not fit, they are loaded in panels.
+TEST_P(DeviceRoomTest, SparseRowsAreDenseOnTheDevice) {
+  const Network network = Network::parse("fc:1");
+  const SparseMatrix x = sparse_rows(512, 1000, 0.02, 1);
+  const SampleView samples(x.view(), {1, 1, 1000});
+  for (const Precision precision : {Precision::f64, Precision::f32}) {
+    const Gram whole = gram(network, samples, {.precision = precision}, *engine_);
+    const DeviceMemoryLimit limit(*engine_, (precision == Precision::f64 ? 41 : 70) * megabyte / 10);
+    expect_equal(gram(network, samples, {.precision = precision}, *engine_).ntk, whole.ntk);
   }
 }
 

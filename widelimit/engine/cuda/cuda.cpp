@@ -40,7 +40,7 @@ std::string refusal(const DeviceFacts& facts) {
 struct OpenDevice {
   explicit OpenDevice(std::shared_ptr<Device> opened) : device(std::move(opened)) {}
   std::shared_ptr<Device> device;
-  /// Serializes tiles of several threads: one tile occupies the device, and there is one scratch buffer.
+  /// Serialises tiles of several threads: one tile occupies the device, and there is one scratch buffer.
   std::mutex filling;
   /// Each thread holds one slot while its tile is on the device, so that finished tiles are fetched while one is
   /// filled.

@@ -2,7 +2,6 @@
 
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/interruption.hpp"
-#include "widelimit/engine/cuda/eigen_family.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -97,6 +96,7 @@ void CudaAlgebra::multiply(Transpose op, const EngineMatrix& a, MatrixView<const
     device_->product(1, op, entries, Transpose::no, of(right), 0, of(result));
     return download(*device_, of(result), out);
   }
+  if (a.rows() == 0) device_->clear(of(result));
   const Index height =
       std::clamp<Index>(converted_entries / std::max<Index>(1, a.cols()), 1, std::max<Index>(1, a.rows()));
   const EngineMatrix strip = allocate(height, a.cols(), Precision::f64);
@@ -307,12 +307,6 @@ std::vector<double> CudaAlgebra::eigenvectors(EngineMatrix a, EngineMatrix& vect
   device_->eigen(target(own), true, values.data());
   vectors = own;
   return values;
-}
-
-std::unique_ptr<ShiftedFamily> CudaAlgebra::shifted_family(EngineMatrix a, Progress* progress) const {
-  EngineMatrix vectors;
-  std::vector<double> values = eigenvectors(std::move(a), vectors, progress);
-  return eigen_family(device_, std::move(vectors), std::move(values));
 }
 
 }  // namespace widelimit::cuda

@@ -9,10 +9,9 @@
 
 namespace widelimit::cuda {
 
-/// Rows of the feature table in device memory that belong to one set of samples.
+/// Rows of the feature table of one set of samples in device memory.
 struct DenseLayout {
-  std::vector<std::int32_t>
-      first;  ///< first feature row of each step of the recipe; for emit steps: first deviation row
+  std::vector<std::int32_t> first;  ///< first feature row of each step of the recipe; emit steps: first deviation row
   std::vector<std::int32_t> terms;  ///< number of series coefficients of each step
   std::int32_t features = 0;
   std::int32_t deviations = 0;

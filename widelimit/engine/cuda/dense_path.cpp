@@ -112,7 +112,7 @@ class Finisher {
   Device& device_;
 };
 
-/// Tiles between two synchronizations: some hundredths of a second for small networks.
+/// Tiles between two synchronisations: some hundredths of a second for small networks.
 constexpr Index tiles_at_once = 16;
 
 /// Tile edges: products of this size keep all multiprocessors busy, and squares on the diagonal, half of which is
@@ -135,7 +135,8 @@ void DenseLoaded::split_digits() {
   device->download_bytes(digit_unit_device.data(), usize(samples) * sizeof(double), digit_unit_host.data());
 }
 
-/// Returns products by digits including S₃ if a pair of the tile may need it; float64 products without digits.
+/// How the products of a tile are computed: by digits, with S₃ only if a pair may need it, or in float64 if the samples
+/// have no digits.
 DenseProducts products_of(const DenseLoaded& a, Range rows, const DenseLoaded& b, Range cols) {
   if (a.digit_unit_host.empty() || rows.size() == 0 || cols.size() == 0) return DenseProducts::f64;
   const auto largest = [](const std::vector<double>& unit, Range range) {
@@ -226,9 +227,7 @@ class DensePath final : public Path {
     loaded->dimension = recipe_.input.channels;
     loaded->layout = dense_layout(recipe_, samples.features);
     loaded->unit = upload_units(device_, samples.unit, n, loaded->dimension);
-    if (loaded->arithmetic == Precision::f32 && loaded->dimension <= most_digit_dimension && n > 0) {
-      loaded->split_digits();
-    }
+    if (multiplies_digits() && n > 0) loaded->split_digits();
     Matrix<double> features(loaded->layout.features, n, Content::unset);
     Matrix<double> deviations(loaded->layout.deviations, n, Content::unset);
     for (std::size_t k = 0; k < recipe_.steps.size(); ++k) {
@@ -252,13 +251,21 @@ class DensePath final : public Path {
     return loaded;
   }
   [[nodiscard]] std::size_t loaded_bytes(const SampleView& x) const override {
-    const bool by_digits = arithmetic_of(recipe_, precision_) == Precision::f32;
-    const std::size_t digits = by_digits ? 2 * usize(digit_rows(x.count()) * digit_columns(recipe_.input.channels)) : 0;
-    return cpu::vector_sample_bytes<double>(recipe_, x) + digits;
+    const Index d = recipe_.input.channels;
+    std::size_t bytes = cpu::vector_sample_bytes<double>(recipe_, x);
+    if (x.sparse() != nullptr) bytes += usize(d) * sizeof(double);  // rows are dense on the device
+    if (!multiplies_digits()) return bytes;
+    const Index n = std::max<Index>(1, x.count());
+    const Index digits = (2 * digit_rows(n) * digit_columns(d) + n - 1) / n;
+    return bytes + usize(digits) + 2 * sizeof(double);  // the unit of the digits is kept on both sides
   }
   [[nodiscard]] Index tile_edge() const override { return dense_tile_edge; }
 
  private:
+  [[nodiscard]] bool multiplies_digits() const {
+    return arithmetic_of(recipe_, precision_) == Precision::f32 && recipe_.input.channels <= most_digit_dimension;
+  }
+
   std::shared_ptr<Device> device_;
   const Recipe& recipe_;
   Precision precision_;

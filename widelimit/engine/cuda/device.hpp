@@ -39,7 +39,7 @@ struct DeviceFacts {
   int driver = 0;  ///< newest CUDA version that the driver supports, 13000 for 13.0
 };
 
-/// One device. Thread-safe; calls are serialized, and each is complete when it returns unless stated otherwise. Throws
+/// One device. Thread-safe; calls are serialised, and each is complete when it returns unless stated otherwise. Throws
 /// Error{resource} if memory does not suffice, Error{numerical} if a solver does not converge.
 class Device {
  public:
@@ -108,7 +108,7 @@ class Device {
   virtual void multiply_triangle(Triangle triangle, Transpose op, const Array& t, const Array& b) = 0;
   virtual void solve_triangle(Triangle triangle, Transpose op, const Array& t, const Array& b) = 0;
 
-  // Factorizations of symmetric matrices; they read the upper triangle.
+  // Factorisations of symmetric matrices; they read the upper triangle.
   /// a = uᵀu in place; returns the order of the first leading minor that is not positive, or 0. Calls after(rows)
   /// periodically with the number of final rows; `after` throws to stop the work.
   [[nodiscard]] virtual Index cholesky(const Array& a, const std::function<void(Index)>& after) = 0;
@@ -116,7 +116,7 @@ class Device {
   virtual void ldl(const Array& a, double* diagonal, int* pivots) = 0;
   /// Eigenvalues in ascending order; if `vectors`, an eigenvector in each row of a, else a is destroyed.
   virtual void eigen(const Array& a, bool vectors, double* values) = 0;
-  /// Computes columns [begin, end) of a pivoted Cholesky factorization of the lower triangle, including the update of
+  /// Computes columns [begin, end) of a pivoted Cholesky factorisation of the lower triangle, including the update of
   /// the trailing block; `order` (n indices in device memory) and `scratch` (n doubles) persist between calls. Returns
   /// the number of columns with a pivot above `least`.
   [[nodiscard]] virtual Index pivoted_block(const Array& a, Index begin, Index end, double least, Index* order,
@@ -136,7 +136,7 @@ class Device {
   /// Kernels over all pairs of places, including networks on graphs; valid as long as the device.
   [[nodiscard]] virtual PlaceDevice& places() = 0;
 
-  /// Layers of finite-width networks, serialized with all other calls; valid as long as the device.
+  /// Layers of finite-width networks, serialised with all other calls; valid as long as the device.
   [[nodiscard]] virtual LayerPasses<float>& single_layers() = 0;
   [[nodiscard]] virtual LayerPasses<double>& double_layers() = 0;
   /// Enclosures of these layers, on values of double_layers().

@@ -66,6 +66,10 @@ Array writable_array(const EngineMatrix& a, const Device& device) {
   return array_of(a, device);
 }
 
+std::size_t scratch_limit(const Device& device) {
+  return std::min(std::size_t{2} << 30, device.facts().free_memory / 8);
+}
+
 void upload(Device& device, const AnyView& from, const Array& to) {
   std::visit(
       [&](const auto& view) {

@@ -74,6 +74,9 @@ class DeviceMemory final : public EngineMatrix::Memory {
 [[nodiscard]] Array writable_array(const EngineMatrix& a, const Device& device);
 [[nodiscard]] Array block(const Array& a, Index row, Index col, Index rows, Index cols);
 
+/// Limit on a scratch buffer of a fill: 2 GiB, and at most an eighth of the free memory of the device.
+[[nodiscard]] std::size_t scratch_limit(const Device& device);
+
 [[nodiscard]] inline std::size_t size_of(Precision precision) {
   return precision == Precision::f32 ? sizeof(float) : sizeof(double);
 }

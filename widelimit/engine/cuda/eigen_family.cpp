@@ -1,5 +1,3 @@
-#include "widelimit/engine/cuda/eigen_family.hpp"
-
 #include "widelimit/engine/cuda/cuda_algebra.hpp"
 
 #include <algorithm>
@@ -10,6 +8,7 @@ namespace widelimit::cuda {
 
 namespace {
 
+/// The family A + cI = Q(Λ + cI)Qᵀ for all c; the eigenvectors are the rows of `vectors`.
 class EigenFamily final : public ShiftedFamily {
  public:
   EigenFamily(std::shared_ptr<Device> device, EngineMatrix vectors, std::vector<double> values)
@@ -60,9 +59,10 @@ class EigenFamily final : public ShiftedFamily {
 
 }  // namespace
 
-std::unique_ptr<ShiftedFamily> eigen_family(std::shared_ptr<Device> device, EngineMatrix vectors,
-                                            std::vector<double> values) {
-  return std::make_unique<EigenFamily>(std::move(device), std::move(vectors), std::move(values));
+std::unique_ptr<ShiftedFamily> CudaAlgebra::shifted_family(EngineMatrix a, Progress* progress) const {
+  EngineMatrix vectors;
+  std::vector<double> values = eigenvectors(std::move(a), vectors, progress);
+  return std::make_unique<EigenFamily>(device_, std::move(vectors), std::move(values));
 }
 
 }  // namespace widelimit::cuda

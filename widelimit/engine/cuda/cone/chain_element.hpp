@@ -1,6 +1,6 @@
 #pragma once
 
-#include "widelimit/engine/cuda/cone/chain_calls.hpp"
+#include "widelimit/engine/cuda/cone/cone_device.hpp"
 #include "widelimit/engine/enclosure/chain_change.hpp"
 #include "widelimit/engine/enclosure/chain_slopes.hpp"
 

@@ -83,7 +83,7 @@ WIDELIMIT_BOTH inline double least_on_row(const ConeProfileView& cone, const Con
   return norm * kappa_at(cone.chain, grows ? left : right);
 }
 
-/// Lower bound for a_low < 0; IntervalEntryBounds::lowest_below.
+/// Lower bound for a_low < 0.                      [lowest_below, certificate/cone/entry_bounds.cpp]
 WIDELIMIT_BOTH inline double least_below(const ConeProfileView& cone, const ConeRange& range) {
   const ConeBallView& ball = range.ball;
   const bool deep = cone.lowest_value < 0;
@@ -96,7 +96,8 @@ WIDELIMIT_BOTH inline double least_below(const ConeProfileView& cone, const Cone
   return least(cone.below.slope * range.low, cone.below.slope * range.high);
 }
 
-/// Upper bound if the left end is farther from 0 than the right one; IntervalEntryBounds::high_on_the_left.
+/// Upper bound if the left end is farther from 0 than the right one.
+/// [IntervalEntryBounds::high_on_the_left, certificate/cone/entry_bounds.cpp]
 WIDELIMIT_BOTH inline double most_on_the_left(const ConeProfileView& cone, const ConeRange& range, double bound) {
   if (range.high < 0) bound = -std::numeric_limits<double>::infinity();
   for (int edge = 0; edge < 2; ++edge) {

@@ -1,5 +1,4 @@
 #include "widelimit/base/interruption.hpp"
-#include "widelimit/engine/cuda/cone/chain_calls.hpp"
 #include "widelimit/engine/cuda/cone/cone_device.hpp"
 #include "widelimit/engine/cuda/cone/cuda_cones.hpp"
 

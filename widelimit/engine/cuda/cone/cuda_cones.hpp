@@ -40,7 +40,7 @@ class CudaCones final : public Cones {
   }
 
   std::shared_ptr<Device> device_;
-  mutable std::mutex forming_;  ///< serializes `squares`, whose rows are the largest scratch buffer
+  mutable std::mutex forming_;  ///< serialises `squares`, whose rows are the largest scratch buffer
 };
 
 }  // namespace widelimit::cuda

@@ -138,7 +138,8 @@ std::size_t loaded_image_bytes(const Recipe& recipe) {
   std::size_t numbers = usize(recipe.input.size() + recipe.outputs);
   for (const Step& step : recipe.steps) {
     const Index before = step.before.positions();
-    numbers += usize(cpu::feature_count(step) * std::max(before, step.after.positions())) + sizeof(PlaceEntry);
+    numbers += usize(cpu::feature_count(step) * std::max(before, step.after.positions()));
+    numbers += sizeof(PlaceEntry) / sizeof(double);
     if (step.op == Op::attend) numbers += usize(before * before);
     if (step.op == Op::pool) numbers += 2 * usize(step.after.positions() * step.size.positions());
   }

@@ -99,7 +99,7 @@ class PlaceFill::Chunks {
         const auto c = usize(std::ranges::lower_bound(team_classes, bytes) - team_classes.begin());
         const bool in_team = c < team_classes.size() && bytes <= fill_.team_bytes_;
         const bool fits = in_team || chunk.rest.bytes + bytes <= static_cast<std::int64_t>(fill_.scratch_bytes_);
-        if (count > 0 && (count == most_pairs || !fits || chunk.values + values > most_values)) {
+        if (count > 0 && (count == most_pairs || !fits || chunk.values + values > fill_.most_values_)) {
           return finished(std::move(chunk), sorted, largest);
         }
         if (in_team) {
@@ -197,6 +197,7 @@ PlaceFill::PlaceFill(std::shared_ptr<Device> device, const Recipe& recipe, Lower
       scratch_bytes_(scratch_bytes),
       channels_(static_cast<std::int32_t>(recipe.channels)),
       outputs_(static_cast<std::int32_t>(recipe.outputs)),
+      most_values_(std::min(most_values, static_cast<std::int64_t>(scratch_bytes / sizeof(double)) / outputs_)),
       input_channels_(static_cast<std::int32_t>(recipe.input.channels)),
       team_bytes_(device_->places().team_bytes()) {
   std::vector<DenseMixture> mixture;

@@ -9,9 +9,9 @@ namespace widelimit::cuda {
 /// A recipe in device memory, with the call that fills matrices.
 class PlaceFill {
  public:
-  /// `scratch_bytes`: limit on the states of pairs processed pass by pass, allocated per call.
-  PlaceFill(std::shared_ptr<Device> device, const Recipe& recipe, LoweredPlaces lowered,
-            std::size_t scratch_bytes = std::size_t{2} << 30);
+  /// `scratch_bytes`: limit on the states of pairs processed pass by pass, and on the values of a chunk, both allocated
+  /// per call.
+  PlaceFill(std::shared_ptr<Device> device, const Recipe& recipe, LoweredPlaces lowered, std::size_t scratch_bytes);
 
   [[nodiscard]] const LoweredPlaces& lowered() const { return lowered_; }
   /// outputs[s](i − rows.begin, j − cols.begin) = output s of samples i of x1 and j of x2. If `symmetric`, x1 and x2
@@ -34,6 +34,7 @@ class PlaceFill {
   std::size_t scratch_bytes_;
   std::int32_t channels_;
   std::int32_t outputs_;
+  std::int64_t most_values_;  ///< of one output in a chunk
   std::int32_t input_channels_;
   std::int32_t mixture_count_ = 0;
   std::int64_t team_bytes_;

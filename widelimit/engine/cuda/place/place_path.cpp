@@ -59,10 +59,12 @@ class PlacePath final : public Path {
     if (recipe_.input.nodes && x.graphs() == nullptr) {
       fail(Code::input, "the network reads graphs, and the samples are rows of numbers");
     }
+    const std::size_t scratch = scratch_limit(*device_);
     LoadedPlaces loaded = recipe_.input.nodes
                               ? load_graphs(device_, recipe_, lowered_, *x.graphs(), precision_, threads, after)
                               : load_images(device_, recipe_, lowered_, x, precision_, threads, after);
-    return std::make_unique<PlaceLoaded>(std::make_unique<PlaceFill>(device_, recipe_, lowered_), std::move(loaded));
+    auto fill = std::make_unique<PlaceFill>(device_, recipe_, lowered_, scratch);
+    return std::make_unique<PlaceLoaded>(std::move(fill), std::move(loaded));
   }
   [[nodiscard]] std::size_t loaded_bytes(const SampleView& x) const override {
     return recipe_.input.nodes ? loaded_graph_bytes(recipe_, x) : loaded_image_bytes(recipe_);

@@ -63,8 +63,7 @@ class ImagePath final : public Path {
   [[nodiscard]] std::string route() const override { return plane_route(lowered_); }
   [[nodiscard]] std::unique_ptr<Loaded> load(const SampleView& x, int threads,
                                              const std::function<void(Index)>& after) const override {
-    const std::size_t scratch = std::min(most_scratch, device_->facts().free_memory / scratch_share);
-    auto path = std::make_unique<PlanePath>(device_, recipe_, precision_, scratch);
+    auto path = std::make_unique<PlanePath>(device_, recipe_, precision_, scratch_limit(*device_));
     PlaneImages images = path->load(x, threads, after);
     return std::make_unique<ImageLoaded>(device_, std::move(path), std::move(images));
   }
@@ -75,9 +74,6 @@ class ImagePath final : public Path {
   /// Tile edges that take some tenths of a second: all pairs of positions, or equal positions only.
   static constexpr Index pooled_edge = 128;
   static constexpr Index equal_edge = 512;
-  /// Limits of the buffers between two stages, in bytes and as a fraction of the free device memory.
-  static constexpr std::size_t most_scratch = std::size_t{2} << 30;
-  static constexpr std::size_t scratch_share = 8;
 
   std::shared_ptr<Device> device_;
   const Recipe& recipe_;

@@ -1,10 +1,6 @@
 #include "widelimit/engine/cuda/plugin/cuda_device.hpp"
 
 #include "widelimit/base/error.hpp"
-#include "widelimit/engine/cuda/plugin/cone/cuda_cone_device.hpp"
-#include "widelimit/engine/cuda/plugin/layers/cuda_layers.hpp"
-#include "widelimit/engine/cuda/plugin/place/cuda_place_device.hpp"
-#include "widelimit/engine/cuda/plugin/plane/cuda_plane_device.hpp"
 
 #include <algorithm>
 #include <vector>
@@ -66,14 +62,14 @@ CudaDevice::CudaDevice(int device) : device_(device), facts_(facts_of(device)) {
   check(cudaStreamCreate(&stream_), "creating a stream");
   for (Lane& lane : lanes_) {
     check(cudaStreamCreate(&lane.stream), "creating a stream");
-    check(library.create(&lane.blas), "creation");
-    check(library.set_stream(lane.blas, lane.stream), "creation");
+    check(library.create(&lane.blas), "creating a handle");
+    check(library.set_stream(lane.blas, lane.stream), "creating a handle");
   }
-  check(library.create(&blas_), "creation");
-  check(library.set_stream(blas_, stream_), "creation");
-  check(solvers.create(&solver_), "creation");
-  check(solvers.set_stream(solver_, stream_), "creation");
-  check(solvers.create_params(&params_), "creation");
+  check(library.create(&blas_), "creating a handle");
+  check(library.set_stream(blas_, stream_), "creating a handle");
+  check(solvers.create(&solver_), "creating a handle");
+  check(solvers.set_stream(solver_, stream_), "creating a handle");
+  check(solvers.create_params(&params_), "creating a handle");
   overflow_ = static_cast<unsigned long long*>(allocate(sizeof(*overflow_)));
   check(cudaMemset(overflow_, 0xff, sizeof(*overflow_)), "clearing memory");
   single_layers_ = make_cuda_layers<float>(*this);
@@ -114,7 +110,7 @@ DeviceFacts CudaDevice::facts() const {
 }
 
 /// The release threshold of the runtime includes memory in use: without adding it, a few gigabytes of allocated weights
-/// would make the runtime return all freed memory to the system at every synchronization.
+/// would make the runtime return all freed memory to the system at every synchronisation.
 void CudaDevice::keep_freed_memory() const {
   cudaMemPool_t pool = nullptr;
   std::uint64_t used = 0;

@@ -11,6 +11,7 @@
 #include "widelimit/engine/cuda/plugin/staging.hpp"
 
 #include <array>
+#include <memory>
 #include <mutex>
 #include <vector>
 
@@ -85,7 +86,7 @@ class CudaDevice final : public Device {
   void start_product(double alpha, Transpose op_a, const Array& a, Transpose op_b, const Array& b, double beta,
                      const Array& c, const Repeated& repeated);
 
-  /// Lock that serializes calls and selects this device.
+  /// Lock that serialises calls and selects this device.
   class DeviceLock {
    public:
     explicit DeviceLock(const CudaDevice& device);
@@ -131,7 +132,7 @@ class CudaDevice final : public Device {
   void invert_squares(Triangle triangle, const Array& t, Index count, T* squares, T* inverses);
   template <typename T>
   void solve_by_squares(Triangle triangle, Transpose op, const Array& t, const Array& b);
-  /// Cholesky factorization by cuSOLVER; returns the order of the first leading minor that is not positive, or 0.
+  /// Cholesky factorisation by cuSOLVER; returns the order of the first leading minor that is not positive, or 0.
   [[nodiscard]] Index factor_square(const Array& a);
   /// c −= pᵀp, upper triangle only.
   static void subtract_self_product(cublasHandle_t handle, const Array& p, const Array& c);
@@ -164,5 +165,15 @@ class CudaDevice final : public Device {
   std::unique_ptr<LayerPasses<double>> double_layers_;
   std::unique_ptr<EnclosurePasses> enclosures_;
 };
+
+/// Parts of a device, which must outlive them. Launches of planes, cones and places use the default stream, which
+/// synchronises with the streams of the device.
+[[nodiscard]] std::unique_ptr<PlaneDevice> make_cuda_plane_device(CudaDevice& device);
+[[nodiscard]] std::unique_ptr<ConeDevice> make_cuda_cone_device(CudaDevice& device);
+[[nodiscard]] std::unique_ptr<PlaceDevice> make_cuda_place_device(CudaDevice& device);
+/// Layers and their enclosures, whose work runs on the main stream.
+template <std::floating_point T>
+[[nodiscard]] std::unique_ptr<LayerPasses<T>> make_cuda_layers(CudaDevice& device);
+[[nodiscard]] std::unique_ptr<EnclosurePasses> make_cuda_enclosures(CudaDevice& device);
 
 }  // namespace widelimit::cuda

@@ -29,7 +29,7 @@ void CudaDevice::ldl(const Array& a, double* diagonal_out, int* pivots) {
   const Scratch work(*this, usize(length) * sizeof(double));
   const Scratch pivot_list(*this, usize(n) * sizeof(int));
   const Scratch info(*this, sizeof(int));
-  // sytrf copies parts of its workspace to the host before it initializes them.
+  // sytrf copies parts of its workspace to the host before it initialises them.
   check(cudaMemsetAsync(work.as<void>(), 0, usize(length) * sizeof(double), stream_), "clearing memory");
   check(cudaMemsetAsync(pivot_list.as<void>(), 0, usize(n) * sizeof(int), stream_), "clearing memory");
   check(solver().sytrf(solver_, CUBLAS_FILL_MODE_LOWER, n, entries, static_cast<int>(leading(a)), pivot_list.as<int>(),
@@ -51,7 +51,7 @@ void CudaDevice::eigen(const Array& a, bool vectors, double* values) {
                             CUDA_R_64F, found.as<void>(), CUDA_R_64F, &device_bytes, &host_bytes),
         "syevd");
   const Scratch work(*this, device_bytes);
-  // Like sytrf, syevd reads uninitialized workspace.
+  // Like sytrf, syevd reads uninitialised workspace.
   check(cudaMemsetAsync(work.as<void>(), 0, device_bytes, stream_), "clearing memory");
   std::vector<char> host_work(host_bytes);
   check(solver().syevd(solver_, params_, mode, CUBLAS_FILL_MODE_LOWER, a.rows, CUDA_R_64F, a.data, leading(a),

@@ -15,7 +15,7 @@ cudaError_t launch_gather(const Array& from, const Index* rows, const Index* col
                           cudaStream_t stream);
 cudaError_t launch_diagonal(const Array& a, double* out, cudaStream_t stream);
 /// Sets found[0] to 1 if the matrix is not exactly symmetric, and found[1] to the smallest i·n + j of an offending
-/// pair; initialize them to 0 and the largest value. `scale`: scratch buffer of n values.
+/// pair; initialise them to 0 and the largest value. `scale`: scratch buffer of n values.
 cudaError_t launch_symmetry(const Array& a, double allowed, double* scale, unsigned long long* found,
                             cudaStream_t stream);
 /// Sums of hashed entries, one per row.
@@ -45,7 +45,7 @@ cudaError_t launch_triangle_squares(Triangle triangle, const Array& t, Index cou
 cudaError_t launch_triangle_squares(Triangle triangle, const Array& t, Index count, double* squares, double* inverses,
                                     cudaStream_t stream);
 
-/// Computes column j of a block, starting at `begin`, of a pivoted Cholesky factorization; does nothing after a column
+/// Computes column j of a block, starting at `begin`, of a pivoted Cholesky factorisation; does nothing after a column
 /// without a pivot. `state` counts the columns with a pivot.
 struct PivotState {
   Index pivot = 0;

@@ -1,6 +1,5 @@
-#include "widelimit/engine/cuda/plugin/cone/cuda_cone_device.hpp"
-
 #include "widelimit/engine/cuda/plugin/cone/cone_launch.hpp"
+#include "widelimit/engine/cuda/plugin/cuda_device.hpp"
 
 namespace widelimit::cuda {
 

@@ -1,4 +1,3 @@
-#include "widelimit/engine/cuda/plugin/layers/cuda_layers.hpp"
 #include "widelimit/engine/cuda/plugin/layers/cuda_machine.hpp"
 #include "widelimit/engine/enclosure/layer_enclosures.hpp"
 

@@ -1,5 +1,4 @@
 #include "widelimit/engine/cuda/layers/machine_passes.hpp"
-#include "widelimit/engine/cuda/plugin/layers/cuda_layers.hpp"
 #include "widelimit/engine/cuda/plugin/layers/cuda_machine.hpp"
 
 namespace widelimit::cuda {

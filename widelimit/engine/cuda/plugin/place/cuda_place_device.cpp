@@ -1,5 +1,4 @@
-#include "widelimit/engine/cuda/plugin/place/cuda_place_device.hpp"
-
+#include "widelimit/engine/cuda/plugin/cuda_device.hpp"
 #include "widelimit/engine/cuda/plugin/place/place_launch.hpp"
 #include "widelimit/engine/cuda/plugin/plane/shared_memory.hpp"
 

@@ -1,5 +1,4 @@
-#include "widelimit/engine/cuda/plugin/plane/cuda_plane_device.hpp"
-
+#include "widelimit/engine/cuda/plugin/cuda_device.hpp"
 #include "widelimit/engine/cuda/plugin/plane/plane_stage_launch.hpp"
 #include "widelimit/engine/cuda/plugin/plane/shared_memory.hpp"
 
