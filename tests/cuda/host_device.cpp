@@ -166,7 +166,8 @@ class HostDevice final : public cuda::Device {
   void fetch(const Array& from, const HostArray& to) override { download(from, to); }
   [[nodiscard]] bool reaches(const void* memory) override { return memory != nullptr; }
   void settle() override {}
-  std::size_t set_ceiling(std::size_t bytes) override { return account_.set_ceiling(bytes); }
+  void add_ceiling(std::size_t bytes) override { account_.add_ceiling(bytes); }
+  void remove_ceiling(std::size_t bytes) override { account_.remove_ceiling(bytes); }
   void upload(const HostArray& from, const Array& to) override { convert(array(from), to); }
   void download(const Array& from, const HostArray& to) override { convert(from, array(to)); }
   void upload_bytes(const void* from, std::size_t bytes, void* to) override { std::memcpy(to, from, bytes); }

@@ -9,7 +9,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
+#include <memory>
 
 namespace widelimit {
 namespace {
@@ -175,6 +177,17 @@ TEST_P(SharedMatrices, CeilingHoldsAndIsTakenBack) {
   }
   EXPECT_EQ(device().room().taken, before.taken);
   EXPECT_FALSE(engine_->algebra().allocate(1000, 1000, Precision::f64).empty());
+}
+
+TEST_P(SharedMatrices, CeilingsOfThreadsEndInAnyOrder) {
+  const std::size_t free = device().room().free;
+  auto first = std::make_unique<DeviceMemoryLimit>(*engine_, std::size_t{1} << 20);
+  auto second = std::make_unique<DeviceMemoryLimit>(*engine_, std::size_t{1} << 21);
+  first.reset();
+  EXPECT_LE(device().room().free, std::size_t{1} << 21);
+  EXPECT_GT(device().room().free, std::size_t{1} << 20);
+  second.reset();
+  EXPECT_GT(device().room().free, std::min(free, std::size_t{1} << 21));
 }
 
 INSTANTIATE_TEST_SUITE_P(Engines, SharedMatrices, testing::ValuesIn(test::engines_and_cuda({"emulated"})),

@@ -27,13 +27,12 @@ DeviceMemoryLimit::DeviceMemoryLimit(const Engine& engine, std::optional<std::si
     : limited_(bytes ? device_matrices(engine) : nullptr) {
   if (limited_ == nullptr) return;
   const std::size_t taken = limited_->room().taken;
-  const std::size_t ceiling = taken + std::min(*bytes, std::numeric_limits<std::size_t>::max() - taken);
-  before_ = limited_->set_ceiling(ceiling);
-  if (before_ < ceiling) limited_->set_ceiling(before_);
+  ceiling_ = taken + std::min(*bytes, std::numeric_limits<std::size_t>::max() - taken);
+  limited_->add_ceiling(ceiling_);
 }
 
 DeviceMemoryLimit::~DeviceMemoryLimit() {
-  if (limited_ != nullptr) limited_->set_ceiling(before_);
+  if (limited_ != nullptr) limited_->remove_ceiling(ceiling_);
 }
 
 }  // namespace widelimit

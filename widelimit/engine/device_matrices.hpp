@@ -46,8 +46,9 @@ class DeviceMatrices {
   [[nodiscard]] virtual DeviceRoom room() const = 0;
   /// Device memory for the tiles in flight, each rows × columns = edge², including the scratch buffers of the engine.
   [[nodiscard]] virtual std::size_t tile_bytes(Index edge, Index outputs, Precision precision) const = 0;
-  /// Limits the total memory of the engine to `bytes`; returns the previous limit.
-  virtual std::size_t set_ceiling(std::size_t bytes) const = 0;
+  /// Limits the total memory of the engine. The lowest of several ceilings counts; they may be removed in any order.
+  virtual void add_ceiling(std::size_t bytes) const = 0;
+  virtual void remove_ceiling(std::size_t bytes) const = 0;
 };
 
 /// Returns null if the engine works in host memory.
@@ -59,7 +60,8 @@ void require_matrix_memory(const Engine& engine, double bytes, std::optional<std
                            std::vector<Remedy> remedies = {Remedy::fewer_samples, Remedy::single_precision,
                                                            Remedy::more_memory});
 
-/// While it exists, work on the device of `engine`, if there is one, may allocate at most `bytes` more.
+/// While it exists, work on the device of `engine`, if there is one, may allocate at most `bytes` more. Limits of
+/// several threads may overlap.
 class DeviceMemoryLimit {
  public:
   DeviceMemoryLimit(const Engine& engine, std::optional<std::size_t> bytes);
@@ -69,7 +71,7 @@ class DeviceMemoryLimit {
 
  private:
   const DeviceMatrices* limited_ = nullptr;
-  std::size_t before_ = 0;
+  std::size_t ceiling_ = 0;
 };
 
 }  // namespace widelimit

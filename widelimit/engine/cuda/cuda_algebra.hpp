@@ -62,7 +62,8 @@ class CudaAlgebra final : public Algebra, public DeviceMatrices {
   void settle() const override { device_->settle(); }
   [[nodiscard]] DeviceRoom room() const override;
   [[nodiscard]] std::size_t tile_bytes(Index edge, Index outputs, Precision precision) const override;
-  std::size_t set_ceiling(std::size_t bytes) const override { return device_->set_ceiling(bytes); }
+  void add_ceiling(std::size_t bytes) const override { device_->add_ceiling(bytes); }
+  void remove_ceiling(std::size_t bytes) const override { device_->remove_ceiling(bytes); }
 
  private:
   [[nodiscard]] Array of(const EngineMatrix& a) const { return array_of(a, *device_); }

@@ -18,7 +18,7 @@
 namespace widelimit::cuda {
 
 /// Interface version: increment it whenever this header, or a header of this folder that it includes, changes.
-constexpr int device_interface = 7;
+constexpr int device_interface = 8;
 
 /// Lowest major compute capability for which the plug-in contains code. [cmake/cuda.cmake]
 constexpr int oldest_major = 8;
@@ -67,9 +67,10 @@ class Device {
   [[nodiscard]] virtual bool reaches(const void* memory) = 0;
   /// Waits for all work of this process on the device, including that of other libraries.
   virtual void settle() = 0;
-  /// Limits the total memory that this object allocates; returns the previous limit, or the largest std::size_t if
-  /// there was none.
-  virtual std::size_t set_ceiling(std::size_t bytes) = 0;
+  /// Limits the total memory that this object allocates. The lowest of several ceilings counts; they may be removed in
+  /// any order.
+  virtual void add_ceiling(std::size_t bytes) = 0;
+  virtual void remove_ceiling(std::size_t bytes) = 0;
 
   // Passes over a matrix.
   virtual void diagonal(const Array& a, double* out) = 0;

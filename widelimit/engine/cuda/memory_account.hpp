@@ -5,9 +5,9 @@
 #include <cstddef>
 #include <limits>
 #include <mutex>
+#include <set>
 #include <string>
 #include <unordered_map>
-#include <utility>
 
 namespace widelimit::cuda {
 
@@ -33,18 +33,24 @@ class MemoryAccount {
   /// Bytes left below the limit.
   [[nodiscard]] std::size_t left() const {
     const std::lock_guard lock(guard_);
-    return ceiling_ > taken_ ? ceiling_ - taken_ : 0;
+    const std::size_t ceiling = ceilings_.empty() ? std::numeric_limits<std::size_t>::max() : *ceilings_.begin();
+    return ceiling > taken_ ? ceiling - taken_ : 0;
   }
-  std::size_t set_ceiling(std::size_t bytes) {
+  /// The lowest ceiling counts. Ceilings may be removed in any order.
+  void add_ceiling(std::size_t bytes) {
     const std::lock_guard lock(guard_);
-    return std::exchange(ceiling_, bytes);
+    ceilings_.insert(bytes);
+  }
+  void remove_ceiling(std::size_t bytes) {
+    const std::lock_guard lock(guard_);
+    if (const auto found = ceilings_.find(bytes); found != ceilings_.end()) ceilings_.erase(found);
   }
 
  private:
   mutable std::mutex guard_;
   std::unordered_map<const void*, std::size_t> sizes_;
   std::size_t taken_ = 0;
-  std::size_t ceiling_ = std::numeric_limits<std::size_t>::max();
+  std::multiset<std::size_t> ceilings_;
 };
 
 /// "3.50 GiB", or MiB below one GiB.

@@ -55,6 +55,17 @@ CudaDevice::DeviceLock::DeviceLock(const CudaDevice& device) : lock_(device.guar
 }
 
 CudaDevice::CudaDevice(int device) : device_(device), facts_(facts_of(device)) {
+  try {
+    open();
+  } catch (...) {
+    close();
+    throw;
+  }
+}
+
+CudaDevice::~CudaDevice() { close(); }
+
+void CudaDevice::open() {
   const DeviceLock lock(*this);
   const Blas& library = blas();
   const Solver& solvers = solver();
@@ -77,7 +88,7 @@ CudaDevice::CudaDevice(int device) : device_(device), facts_(facts_of(device)) {
   enclosures_ = make_cuda_enclosures(*this);
 }
 
-CudaDevice::~CudaDevice() {
+void CudaDevice::close() noexcept {
   if (cudaSetDevice(device_) != cudaSuccess) return;
   places_.reset();
   planes_.reset();
@@ -190,7 +201,7 @@ void CudaDevice::settle() {
 void CudaDevice::fetch(const Array& from, const HostArray& to) {
   if (from.precision != to.precision) return download(from, to);
   check(cudaSetDevice(device_), "selecting a device");
-  fetching_.fetch(from, to);
+  if (!fetching_.fetch(from, to)) download(from, to);
 }
 
 void CudaDevice::upload_bytes(const void* from, std::size_t bytes, void* to) {

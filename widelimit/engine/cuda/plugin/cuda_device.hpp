@@ -42,7 +42,8 @@ class CudaDevice final : public Device {
 
   [[nodiscard]] bool reaches(const void* memory) override;
   void settle() override;
-  std::size_t set_ceiling(std::size_t bytes) override { return account_.set_ceiling(bytes); }
+  void add_ceiling(std::size_t bytes) override { account_.add_ceiling(bytes); }
+  void remove_ceiling(std::size_t bytes) override { account_.remove_ceiling(bytes); }
 
   void diagonal(const Array& a, double* out) override;
   [[nodiscard]] std::pair<bool, std::pair<Index, Index>> symmetry(const Array& a, double allowed) override;
@@ -96,6 +97,10 @@ class CudaDevice final : public Device {
   };
 
  private:
+  void open();
+  /// Releases whatever `open` has made.
+  void close() noexcept;
+
   /// Scratch memory on the main stream for the duration of a call.
   class Scratch {
    public:

@@ -17,13 +17,7 @@ constexpr std::size_t piece_bytes = std::size_t{4} << 20;
 
 class FetchLanes::Lane {
  public:
-  Lane() {
-    check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "creating a stream");
-    for (Piece& piece : pieces_) {
-      check(cudaHostAlloc(&piece.pinned, piece_bytes, cudaHostAllocDefault), "pinning host memory");
-      check(cudaEventCreateWithFlags(&piece.arrived, cudaEventDisableTiming), "creating an event");
-    }
-  }
+  Lane() = default;
   ~Lane() {
     if (stream_ != nullptr) (void)cudaStreamSynchronize(stream_);
     for (const Piece& piece : pieces_) {
@@ -34,6 +28,20 @@ class FetchLanes::Lane {
   }
   Lane(const Lane&) = delete;
   Lane& operator=(const Lane&) = delete;
+
+  /// Returns false if no host memory can be pinned.
+  [[nodiscard]] bool open() {
+    check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "creating a stream");
+    for (Piece& piece : pieces_) {
+      if (cudaHostAlloc(&piece.pinned, piece_bytes, cudaHostAllocDefault) != cudaSuccess) {
+        (void)cudaGetLastError();
+        piece.pinned = nullptr;
+        return false;
+      }
+      check(cudaEventCreateWithFlags(&piece.arrived, cudaEventDisableTiming), "creating an event");
+    }
+    return true;
+  }
 
   void fetch(const Array& from, const HostArray& to) {
     const std::size_t size = to.precision == Precision::f32 ? sizeof(float) : sizeof(double);
@@ -97,7 +105,8 @@ std::unique_ptr<FetchLanes::Lane> FetchLanes::take() {
       return lane;
     }
   }
-  return std::make_unique<Lane>();
+  auto lane = std::make_unique<Lane>();
+  return lane->open() ? std::move(lane) : nullptr;
 }
 
 void FetchLanes::give(std::unique_ptr<Lane> lane) {
@@ -105,11 +114,13 @@ void FetchLanes::give(std::unique_ptr<Lane> lane) {
   free_.push_back(std::move(lane));
 }
 
-void FetchLanes::fetch(const Array& from, const HostArray& to) {
-  if (from.rows == 0 || from.cols == 0) return;
+bool FetchLanes::fetch(const Array& from, const HostArray& to) {
+  if (from.rows == 0 || from.cols == 0) return true;
   std::unique_ptr<Lane> lane = take();
+  if (!lane) return false;
   lane->fetch(from, to);  // a failed lane is not reused
   give(std::move(lane));
+  return true;
 }
 
 }  // namespace widelimit::cuda

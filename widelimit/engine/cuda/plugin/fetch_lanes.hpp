@@ -19,11 +19,13 @@ class FetchLanes {
   FetchLanes(const FetchLanes&) = delete;
   FetchLanes& operator=(const FetchLanes&) = delete;
 
-  /// Copies on the current device; both sides have the same precision, and no work may write to `from`.
-  void fetch(const Array& from, const HostArray& to);
+  /// Copies on the current device; both sides have the same precision, and no work may write to `from`. Returns false,
+  /// without copying, if no host memory can be pinned.
+  [[nodiscard]] bool fetch(const Array& from, const HostArray& to);
 
  private:
   class Lane;
+  /// Returns null if no host memory can be pinned.
   [[nodiscard]] std::unique_ptr<Lane> take();
   void give(std::unique_ptr<Lane> lane);
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -24,7 +25,12 @@ void copy_rows(const Rows& from, const Rows& to, std::size_t width, Index rows) 
   };
   const Index parts = std::clamp<Index>(std::min(copying_threads, std::thread::hardware_concurrency()), 1, rows);
   std::vector<std::jthread> threads;
-  for (Index part = 1; part < parts; ++part) threads.emplace_back(copy, part * rows / parts, (part + 1) * rows / parts);
+  Index part = 1;
+  try {
+    for (; part < parts; ++part) threads.emplace_back(copy, part * rows / parts, (part + 1) * rows / parts);
+  } catch (const std::system_error&) {
+    copy(part * rows / parts, rows);  // the system starts no more threads
+  }
   copy(0, rows / parts);
 }
 
