@@ -185,6 +185,6 @@ bool run_all(const Benchmark& benchmark) {
 }  // namespace widelimit::bench
 
 int main(int argc, char** argv) {
-  return widelimit::bench::run_benchmark(argc, argv, "NTK of convolutional networks beside neural-tangents",
+  return widelimit::bench::run_benchmark(argc, argv, "NTK of convolutional networks, compared with neural-tangents",
                                          {.rows = 512, .cols = 3072, .repeats = 3}, widelimit::bench::run_all);
 }

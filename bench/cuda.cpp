@@ -1,5 +1,5 @@
 // Benchmarks on an NVIDIA device: the NTK of fully-connected ReLU networks compared with the product of the inputs
-// alone (cuBLAS), ridge from samples to coefficients compared with the Cholesky factorization alone, and others in
+// alone (cuBLAS), ridge from samples to coefficients compared with the Cholesky factorisation alone, and others in
 // cuda_*.cpp.
 
 #include "bench/cuda_certificates.hpp"

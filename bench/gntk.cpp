@@ -96,6 +96,6 @@ bool run_all(const Benchmark& benchmark) {
 }  // namespace widelimit::bench
 
 int main(int argc, char** argv) {
-  return widelimit::bench::run_benchmark(argc, argv, "Graph NTK beside NumPy and SciPy",
+  return widelimit::bench::run_benchmark(argc, argv, "Graph NTK, compared with NumPy and SciPy",
                                          {.rows = 60, .cols = 1, .repeats = 3}, widelimit::bench::run_all);
 }

@@ -12,8 +12,8 @@
 
 namespace widelimit::app {
 
-/// Formats a table for the terminal: text columns left-aligned, numeric columns right-aligned, separated by two blanks,
-/// below the caption.
+/// Formats a table for the terminal: the caption, then the columns, separated by two blanks; text is left-aligned,
+/// numbers are right-aligned.
 [[nodiscard]] std::string table_text(const Table& table);
 
 /// Prints "widelimit: note: …" to standard error, unless --quiet.

@@ -67,7 +67,7 @@ Experiment lantk_table1() {
           .options = {{"pairs", "A/B,…", "Pairs of classes", "deer/dog,cat/deer,cat/frog,deer/frog,bird/frog", ""},
                       {"train", "N", "Training images of a pair", "1000", "10000"},
                       {"test", "N", "Test images of a pair", "2000", ""},
-                      {"ratio", "R", "Ratio of the mean label-aware part to the mean kernel", "0.0005", ""},
+                      {"ratio", "R", "Mean size of the label-aware part, relative to that of the kernel", "0.0005", ""},
                       methods_option(),
                       {"channels", "C1,…,C7", "Channels of the CNN", "8,16,16,32,32,64,64", "16,64,64,128,128,256,256"},
                       {"epochs", "N", "Epochs of the CNN; 0: no CNN", "10", "300"},

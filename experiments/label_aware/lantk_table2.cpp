@@ -71,7 +71,7 @@ Experiment lantk_table2() {
       .work = "Chen, He and Su 2020, Label-Aware Neural Tangent Kernel, Table 2",
       .options = {{"train", "N,…", "Training images", "500,1000", "2000,5000,10000,20000"},
                   {"test", "N", "Test images", "2000", "10000"},
-                  {"ratio", "R", "Ratio of the mean label-aware part to the mean kernel", "0.0005", ""},
+                  {"ratio", "R", "Mean size of the label-aware part, relative to that of the kernel", "0.0005", ""},
                   methods_option(),
                   {"channels", "C1,…,C7", "Channels of the CNN", "8,16,16,32,32,64,64", "16,128,128,256,256,512,512"},
                   {"epochs", "N", "Epochs of the CNN; 0: no CNN", "10", "50"},

@@ -199,7 +199,7 @@ Experiment lantk_table3() {
                        "frog/ship,frog/truck,deer/ship,dog/truck,bird/truck,deer/truck", ""},
                       {"train", "N", "Training images of a pair", "1000", "10000"},
                       {"test", "N", "Test images of a pair", "500", "2000"},
-                      {"ratio", "R", "Ratio of the mean label-aware part to the mean kernel", "0.1", ""},
+                      {"ratio", "R", "Mean size of the label-aware part, relative to that of the kernel", "0.1", ""},
                       {"width", "M", "Hidden units of the networks", "4096", "40960"},
                       {"epochs", "N", "Training epochs", "10", ""},
                       {"probe", "N", "Maximal number of images for kernels of networks", "500", "2000"}},

@@ -172,7 +172,7 @@ void labels_of_set(const Setting& setting, const SpectrumLabelsChoice& choice, c
       "empirical NTK at initialisation; the difference to H* is the maximum over all recorded steps; the last column "
       "is "
       "the mean ratio of fitted to predicted eigenvalue, over directions with at least 1 % of the label energy. NT-L "
-      "(figure without numbers): true labels lie in the leading directions and are learnt fastest, random labels "
+      "(figure without numbers): true labels lie in the leading directions and are learned fastest, random labels "
       "spread "
       "over all directions, worst labels lie in the last ones.",
       spectrum.eigenvalues().front(), spectrum.eigenvalues().back(), *training.rate);

@@ -3,7 +3,7 @@
 
 namespace widelimit {
 
-/// Instead of the library's own: every test that names no engine runs behind the wall.
+/// Replaces the definition of the library: every test that names no engine runs on the opaque one.
 const Engine& all_processors() {
   static const std::unique_ptr<Engine> engine = test::make_opaque_engine();
   return *engine;

@@ -13,13 +13,13 @@ namespace widelimit::test {
 
 namespace {
 
-/// Pages without access rights, but while an engine's call has them open.
+/// Pages that are accessible only during a call of the engine.
 class LockedMemory final : public EngineMatrix::Memory {
  public:
   LockedMemory(Index rows, Index cols, Precision precision)
       : bytes_(std::max<std::size_t>(1, usize(rows * cols) * (precision == Precision::f32 ? 4 : 8))),
         pages_(::mmap(nullptr, bytes_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {
-    if (pages_ == MAP_FAILED) fail(Code::resource, "no pages for a matrix of {} by {}", rows, cols);
+    if (pages_ == MAP_FAILED) fail(Code::resource, "cannot map pages for a matrix of {} by {}", rows, cols);
     const auto view = [&]<typename T>(T* first) { return AnyView(MatrixView<const T>{first, rows, cols, cols}); };
     entries_ = precision == Precision::f32 ? view(static_cast<float*>(pages_)) : view(static_cast<double*>(pages_));
   }
@@ -45,11 +45,12 @@ class LockedMemory final : public EngineMatrix::Memory {
   int users_ = 0;
 };
 
-/// A matrix opened for one call, as the processor's algebra takes it.
+/// Opens a matrix for one call and converts it to a matrix of CpuAlgebra.
 class Opened {
  public:
   explicit Opened(const EngineMatrix& a) : memory_(dynamic_cast<LockedMemory*>(a.memory())) {
-    if (memory_ == nullptr) fail(Code::usage, "a matrix of another engine was given to the opaque one");
+    if (memory_ == nullptr)
+      fail(Code::usage, "this matrix belongs to another engine; the opaque engine cannot read it");
     memory_->open();
     auto host = std::make_shared<cpu::HostMemory>();
     host->entries = memory_->entries();
@@ -165,7 +166,7 @@ class OpaqueAlgebra final : public Algebra {
   }
 
  private:
-  /// A copy behind the wall.
+  /// Returns a copy in locked pages.
   [[nodiscard]] EngineMatrix locked(const EngineMatrix& a) const {
     EngineMatrix result = allocate(a.rows(), a.cols(), a.precision());
     cpu_.copy(a, Opened(result).get());
@@ -175,7 +176,7 @@ class OpaqueAlgebra final : public Algebra {
   cpu::CpuAlgebra cpu_;
 };
 
-/// Those of the processor; only `fill` meets matrices of the engine.
+/// The kernels of the CPU; only `fill` accesses matrices of the engine.
 class OpaqueKernels final : public Kernels {
  public:
   explicit OpaqueKernels(const Kernels& cpu) : cpu_(cpu) {}
@@ -228,7 +229,7 @@ class OpaqueEngine final : public Engine {
       : cpu_(make_engine("cpu", {.threads = threads})), kernels_(cpu_->kernels()), algebra_(threads) {}
 
   [[nodiscard]] std::string name() const override { return "opaque"; }
-  [[nodiscard]] std::string description() const override { return "the processor behind locked pages"; }
+  [[nodiscard]] std::string description() const override { return "CPU with locked pages"; }
   [[nodiscard]] int threads() const override { return cpu_->threads(); }
   [[nodiscard]] const Kernels& kernels() const override { return kernels_; }
   [[nodiscard]] const Algebra& algebra() const override { return algebra_; }

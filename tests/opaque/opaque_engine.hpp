@@ -6,8 +6,8 @@
 
 namespace widelimit::test {
 
-/// The processor behind a wall: matrices lie in pages that nobody may touch between two calls of the engine. What
-/// reaches around the seam ends by a segmentation fault, as it would read rubbish from a device.
+/// Returns the engine `cpu` with its matrices in pages without access rights between two calls. Code that bypasses the
+/// interface of the engine ends with a segmentation fault; on a device it would read invalid data.
 [[nodiscard]] std::unique_ptr<Engine> make_opaque_engine(int threads = 2);
 
 }  // namespace widelimit::test
