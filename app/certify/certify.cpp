@@ -201,13 +201,11 @@ void run_certify(const CertifyChoice& choice) {
   std::string output = certified_summary(certified) + table_text(table);
   if (choice.out) {
     write_table(sample_table(certified, predictor.classes, labels), *choice.out);
-    record.results["file"] = *choice.out;
-    output += fmt::format("written to {}\n", *choice.out);
+    add_file(record, output, *choice.out);
   }
   if (choice.common.report) {
     write_predictor_page(choice, predictor, certified, table, data, labels, *engine, record.page_settings());
-    record.results["report"] = *choice.common.report;
-    output += fmt::format("report in {}\n", *choice.common.report);
+    add_report(record, output, *choice.common.report);
   }
   print_result(choice.common, record, output);
 }

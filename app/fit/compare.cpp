@@ -199,8 +199,7 @@ void run_compare(const CompareChoice& choice, const CLI::App& verb) {
   }
   if (choice.out) {
     write_table(comparison_rows(comparison), *choice.out);
-    record.results["file"] = *choice.out;
-    output += fmt::format("written to {}\n", *choice.out);
+    add_file(record, output, *choice.out);
   }
   FitOutcome saved;
   if (choice.save) {
@@ -213,8 +212,7 @@ void run_compare(const CompareChoice& choice, const CLI::App& verb) {
   }
   if (choice.common.report) {
     write_comparison_page(choice, data.train.name, comparison, saved, record.page_settings());
-    record.results["report"] = *choice.common.report;
-    output += fmt::format("report in {}\n", *choice.common.report);
+    add_report(record, output, *choice.common.report);
   }
   print_result(choice.common, record, output);
   if (choice.save) check_ending(saved.fitted.machine.fit.summary);

@@ -1,5 +1,4 @@
 #include "app/fit/machine_pages.hpp"
-#include "app/fit/output_errors.hpp"
 #include "app/fit/prediction_file.hpp"
 #include "app/fit/scores_text.hpp"
 #include "app/kernel/kernel_file.hpp"
@@ -98,8 +97,7 @@ void run_predict(const PredictChoice& options) {
   if (options.common.report) {
     write_prediction_page(*options.common.report, fmt::format("{} on {}", model.name(), data.name), scores,
                           model.classes, record.page_settings());
-    record.results["report"] = *options.common.report;
-    output += fmt::format("report in {}\n", *options.common.report);
+    add_report(record, output, *options.common.report);
   }
   print_result(options.common, record, output);
 }

@@ -1,8 +1,9 @@
 #include "app/fit/prediction_file.hpp"
 
+#include "app/kernel/kernel_file.hpp"
+
 #include "widelimit/base/error.hpp"
 #include "widelimit/data/file/file.hpp"
-#include "widelimit/data/formats/npz.hpp"
 #include "widelimit/report/csv.hpp"
 
 #include <fmt/format.h>
@@ -40,19 +41,16 @@ std::vector<Index> predicted_classes(const Predictor& model, const Predictions& 
 
 void write_npz_predictions(const std::filesystem::path& path, const Predictor& model, const Predictions& predictions,
                            const nlohmann::ordered_json& settings) {
-  const Index n = predictions.decisions.rows();
   const std::vector<Index> classes = predicted_classes(model, predictions);
   const std::vector<std::int64_t> numbers(classes.begin(), classes.end());
   const bool values = model.scheme == Scheme::values;
   std::vector<NamedArray> arrays{{values ? "values" : "scores", predictions.decisions.view(), {}}};
-  if (!values) arrays.push_back({"class", MatrixView<const std::int64_t>{numbers.data(), 1, n, n}, {n}});
+  if (!values) arrays.push_back(list_array("class", numbers));
   if (predictions.probabilities.rows() > 0) arrays.push_back({"probabilities", predictions.probabilities.view(), {}});
-  if (!predictions.deviation.empty()) {
-    arrays.push_back({"std", MatrixView<const double>{predictions.deviation.data(), 1, n, n}, {n}});
-  }
+  if (!predictions.deviation.empty()) arrays.push_back(list_array("std", predictions.deviation));
   nlohmann::ordered_json all = settings;
   all["score_names"] = score_names(model, predictions.decisions.cols());
-  write_npz(path, arrays, all.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+  write_arrays(path, arrays, all);
 }
 
 }  // namespace

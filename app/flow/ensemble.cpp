@@ -68,7 +68,7 @@ void run_ensemble(const EnsembleChoice& choice) {
   (void)choice.options(nullptr);
   choice.common.check_report(true);
   choice.common.check_distinct_files(choice.out, choice.data.specs());
-  if (choice.out) check_ensemble_path(*choice.out);
+  if (choice.out) check_series_path(*choice.out);
   const Network network = Network::parse(choice.network);
   const auto engine = choice.common.make_engine();
   const DataRequest request = choice.data.parsed();
@@ -97,13 +97,11 @@ void run_ensemble(const EnsembleChoice& choice) {
     output += table_text(ensemble_table(outcome));
     if (choice.out) {
       write_ensemble(*choice.out, outcome, file_settings(choice.common, record.settings, data.train.class_names));
-      record.results["file"] = *choice.out;
-      output += fmt::format("written to {}\n", *choice.out);
+      add_file(record, output, *choice.out);
     }
     if (choice.common.report) {
       write_ensemble_page(*choice.common.report, outcome, record.page_settings());
-      record.results["report"] = *choice.common.report;
-      output += fmt::format("report in {}\n", *choice.common.report);
+      add_report(record, output, *choice.common.report);
     }
   }
   print_result(choice.common, record, output);

@@ -4,8 +4,6 @@
 #include "app/kernel/kernel_file.hpp"
 
 #include "widelimit/analysis/dynamics/loss_scheme.hpp"
-#include "widelimit/base/error.hpp"
-#include "widelimit/data/file/file.hpp"
 #include "widelimit/report/csv.hpp"
 #include "widelimit/report/html.hpp"
 #include "widelimit/report/scores.hpp"
@@ -146,13 +144,6 @@ nlohmann::ordered_json ensemble_json(const EnsembleOutcome& outcome, bool all) {
   return json;
 }
 
-void check_ensemble_path(const std::filesystem::path& path) {
-  if (path.extension() != ".csv" && path.extension() != ".npz" && !is_hdf5(path)) {
-    fail(Code::usage, "--out {}: the extension must be .csv, .npz or .h5", path.string());
-  }
-  check_writable(path, 0);
-}
-
 void write_ensemble(const std::filesystem::path& path, const EnsembleOutcome& outcome,
                     const nlohmann::ordered_json& settings) {
   if (path.extension() == ".csv") {
@@ -166,7 +157,7 @@ void write_ensemble(const std::filesystem::path& path, const EnsembleOutcome& ou
   for (Index t = 0; t < count; ++t) {
     for (Index i = 0; i < samples; ++i) deviations(t, i) = deviation(found, t, i);
   }
-  std::vector<NamedArray> arrays{{"times", MatrixView<const double>{found.times.data(), 1, count, count}, {count}},
+  std::vector<NamedArray> arrays{list_array("times", found.times),
                                  {"mean", found.mean.view(), {count, samples, found.outputs}},
                                  {"std", deviations.view(), {}}};
   if (found.covariance.rows() > 0) {

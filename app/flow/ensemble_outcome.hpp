@@ -23,8 +23,6 @@ struct EnsembleOutcome {
 /// Returns times, mean deviations and scores; if `all`, also the mean and deviation of every sample.
 [[nodiscard]] nlohmann::ordered_json ensemble_json(const EnsembleOutcome& outcome, bool all);
 
-/// Throws Error{usage} unless the extension is .csv, .npz or .h5, Error{resource} if the file cannot be written.
-void check_ensemble_path(const std::filesystem::path& path);
 /// Writes CSV with a row per time and sample, or NPZ or HDF5 with the arrays times, mean (times × samples × outputs),
 /// std and, if computed, covariance (times × samples × samples).
 void write_ensemble(const std::filesystem::path& path, const EnsembleOutcome& outcome,

@@ -28,6 +28,10 @@ void warn_layout(const CommonOptions& options, const Network& network, const Sha
 /// Warns if the quadrature error of a kernel exceeds the rounding of its precision.
 void warn_quadrature(const CommonOptions& options, double quadrature_error, Precision precision);
 
+/// Add a written file to the record and to the text of a result: "written to FILE", "report in PAGE".
+void add_file(Record& record, std::string& output, const std::string& path);
+void add_report(Record& record, std::string& output, const std::string& path);
+
 /// Prints the result of a verb: the record with --json, otherwise `text` unless --quiet.
 void print_result(const CommonOptions& options, const Record& record, std::string_view text);
 
