@@ -37,19 +37,6 @@ struct Images {
   }
 };
 
-/// Largest relative difference; NaN propagates as the worst value.
-double relative_difference(const Matrix<float>& ours, const Matrix<float>& theirs) {
-  double worst = 0;
-  for (Index i = 0; i < theirs.rows(); ++i) {
-    for (Index j = 0; j < theirs.cols(); ++j) {
-      const auto expected = static_cast<double>(theirs(i, j));
-      const double error = std::abs(static_cast<double>(ours(i, j)) - expected) / std::abs(expected);
-      if (!(error <= worst)) worst = error;
-    }
-  }
-  return worst;
-}
-
 double cpu_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
 Peer start_peer(const Benchmark& benchmark, const Images& images, const std::string& precision) {

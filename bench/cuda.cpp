@@ -2,12 +2,7 @@
 // alone (cuBLAS), ridge from samples to coefficients compared with the Cholesky factorisation alone, and others in
 // cuda_*.cpp.
 
-#include "bench/cuda_certificates.hpp"
-#include "bench/cuda_finite.hpp"
-#include "bench/cuda_graphs.hpp"
-#include "bench/cuda_host.hpp"
-#include "bench/cuda_machines.hpp"
-#include "bench/cuda_planes.hpp"
+#include "bench/cuda.hpp"
 #include "bench/measure.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/engine/select.hpp"

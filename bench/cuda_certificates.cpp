@@ -2,7 +2,7 @@
 // with biases and of one with frozen layers, and for EQ's network itself at finite width. Radii are compared first; a
 // method whose radii differ is not timed.
 
-#include "bench/cuda_certificates.hpp"
+#include "bench/cuda.hpp"
 
 #include "bench/measure.hpp"
 #include "widelimit/base/error.hpp"

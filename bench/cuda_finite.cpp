@@ -1,4 +1,4 @@
-#include "bench/cuda_finite.hpp"
+#include "bench/cuda.hpp"
 
 #include "bench/measure.hpp"
 #include "bench/peer.hpp"

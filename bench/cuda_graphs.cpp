@@ -1,7 +1,7 @@
 // The graph NTK of Du et al. on an NVIDIA device, compared with the cpu engine on all cores of the same machine: NCI1
 // if its file exists, else random graphs of similar size. Results are compared first.
 
-#include "bench/cuda_graphs.hpp"
+#include "bench/cuda.hpp"
 
 #include "bench/measure.hpp"
 #include "widelimit/base/graphs.hpp"
@@ -39,15 +39,6 @@ Graphs molecules(Index count) {
     }
     for (Index u = 5; u < n; u += 8) edges.push_back({u - 5, u});
     append_graph(result, {.nodes = n, .edges = edges, .tags = tags});
-  }
-  return result;
-}
-
-double worst(const Matrix<double>& ours, const Matrix<double>& theirs) {
-  double result = 0;
-  for (Index k = 0; k < theirs.rows() * theirs.cols(); ++k) {
-    const double error = std::abs(ours.data()[k] / theirs.data()[k] - 1);
-    if (!(error <= result)) result = error;
   }
   return result;
 }
@@ -110,7 +101,7 @@ bool graphs(const Engine& engine, Index count, int repeats) {
     };
     const Matrix<double> exact = kernel(cpu, Precision::f64);
     for (const Precision precision : {Precision::f64, Precision::f32}) {
-      const double error = worst(kernel(engine, precision), exact);
+      const double error = relative_difference(kernel(engine, precision), exact);
       const bool right = error <= (precision == Precision::f64 ? 1e-11 : 1e-5);
       agree = agree && right;
       const Seconds device = time(engine, recipe, x, precision, repeats);

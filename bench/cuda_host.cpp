@@ -1,4 +1,4 @@
-#include "bench/cuda_host.hpp"
+#include "bench/cuda.hpp"
 
 #include "bench/measure.hpp"
 #include "widelimit/engine/device_matrices.hpp"

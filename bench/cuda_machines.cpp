@@ -1,6 +1,6 @@
 // Machines on an NVIDIA device whose solver runs on the host or block by block.
 
-#include "bench/cuda_machines.hpp"
+#include "bench/cuda.hpp"
 
 #include "bench/measure.hpp"
 #include "widelimit/base/error.hpp"
