@@ -297,12 +297,14 @@ Outcome run_table2(const Setting& setting) {
   outcome.results["rows"] = std::move(json);
   const auto slope = fit_line(line.log_width, line.log_radius);
   const auto centred_slope = fit_line(centred.log_width, centred.log_radius);
-  tell_fit(outcome.results, slope);
-  tell_fit(outcome.results["centred"], centred_slope);
-  const auto told = [](const std::optional<LineFit>& fit) { return fit ? slope_text(fit) : "unknown for one width"; };
+  add_fit(outcome.results, slope);
+  add_fit(outcome.results["centred"], centred_slope);
+  const auto slope_or_none = [](const std::optional<LineFit>& fit) {
+    return fit ? slope_text(fit) : "unknown for one width";
+  };
   outcome.sentence =
       fmt::format("Exponents of the width in certified radii: of f {} (1/√m is -0.5), of f - f0 {} (0: constant).",
-                  told(slope), told(centred_slope));
+                  slope_or_none(slope), slope_or_none(centred_slope));
   if (setting.figures) part.pictures.push_back(by_width(line, centred));
   outcome.parts.push_back(std::move(part));
   return outcome;

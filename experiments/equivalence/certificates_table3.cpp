@@ -201,13 +201,13 @@ void add_table3_row(Part& part, Json& json, const MachineRow& row) {
              {"published_accuracy", published.accuracy},
              {"published_radius", published.radius}};
   for (std::size_t c = 0; c < row.columns.size(); ++c) {
-    const CertificateStatistics told = statistics(row.columns[c]);
-    cells.emplace_back(radius_text(told.mean));
+    const CertificateStatistics stats = statistics(row.columns[c]);
+    cells.emplace_back(radius_text(stats.mean));
     entry["methods"].push_back({{"method", to_string(method_columns[c].method)},
                                 {"box", method_columns[c].box},
-                                {"mean", told.mean},
-                                {"deviation", told.deviation},
-                                {"certified", told.correct},
+                                {"mean", stats.mean},
+                                {"deviation", stats.deviation},
+                                {"certified", stats.correct},
                                 {"seconds", row.columns[c].seconds}});
   }
   const CertificateStatistics last = statistics(row.columns.back());

@@ -22,9 +22,9 @@ struct Task {
   Index classes;
 };
 
-ToldImages told(const Setting& setting, const Task& task, Scheme scheme, const Fit& fit, double lambda) {
+ImagePredictions predict(const Setting& setting, const Task& task, Scheme scheme, const Fit& fit, double lambda) {
   const Matrix<double> g = decision(fit, task.k_test, setting.engine);
-  ToldImages result = told_images(fit, scheme, task.classes, g.view(), task.test_labels);
+  ImagePredictions result = image_predictions(fit, scheme, task.classes, g.view(), task.test_labels);
   result.lambda = lambda;
   return result;
 }
@@ -70,17 +70,17 @@ CntkMachines cntk_machines(const Setting& setting, const CifarImages& images, co
   const GramMatrix chosen(corner(kernel.k, few, few), setting.engine);
   const Matrix<double> targets = cntk_targets(task.labels, task.classes);
   CntkMachines result;
-  result.regression = told(setting, task, Scheme::one_hot,
-                           fit_regression(task.k, targets.view(), RidgeOptions{.progress = setting.progress}), 0);
+  result.regression = predict(setting, task, Scheme::one_hot,
+                              fit_regression(task.k, targets.view(), RidgeOptions{.progress = setting.progress}), 0);
   const double ridge = ridge_lambda(setting, chosen, targets.view());
   result.ridge =
-      told(setting, task, Scheme::one_hot,
-           fit_ridge(task.k, targets.view(), RidgeOptions{.lambda = ridge, .progress = setting.progress}), ridge);
+      predict(setting, task, Scheme::one_hot,
+              fit_ridge(task.k, targets.view(), RidgeOptions{.lambda = ridge, .progress = setting.progress}), ridge);
   // Kernels of ReLU networks are positive semi-definite by construction.
   MachineOptions svm{.machine = Machine::svm, .check_definite = false, .progress = setting.progress};
   svm.lambda = svm_lambda(setting, chosen, task, svm);
   const FittedMachine fitted = train_classes(task.k, task.labels, task.classes, svm);
-  result.svm = told(setting, task, fitted.scheme, fitted.fit, svm.lambda);
+  result.svm = predict(setting, task, fitted.scheme, fitted.fit, svm.lambda);
   return result;
 }
 

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "experiments/tasks/cifar_images.hpp"
+#include "experiments/tasks/image_predictions.hpp"
 #include "experiments/tasks/task_kernel.hpp"
-#include "experiments/tasks/told_images.hpp"
 
 #include <span>
 
@@ -10,9 +10,9 @@ namespace widelimit::experiment {
 
 /// The machines of one kernel.
 struct CntkMachines {
-  ToldImages regression;  ///< ridgeless, targets 0.9 for the class and −0.1 for the others, as published
-  ToldImages ridge;       ///< the same targets, λ by exact leave-one-out
-  ToldImages svm;         ///< one-vs-one, λ by five folds
+  ImagePredictions regression;  ///< ridgeless, targets 0.9 for the class and −0.1 for the others, as published
+  ImagePredictions ridge;       ///< the same targets, λ by exact leave-one-out
+  ImagePredictions svm;         ///< one-vs-one, λ by five folds
 };
 
 /// Returns the targets of Arora et al. 2019: 0.9 for the class of a sample, −0.1 for the others.

@@ -51,11 +51,11 @@ Table cells_of(const CntkRows& rows) {
       cells.push_back(row.seconds > 0 ? Cell(row.seconds) : Cell());
       cells.push_back(number(row.machines.regression.summary.condition));
       cells.push_back(number(row.published_percent()));
-      for (const ToldImages* told : {&row.machines.regression, &row.machines.ridge, &row.machines.svm}) {
-        cells.emplace_back(told->lambda);
-        const bool answered = told->answered();
-        cells.push_back(answered ? Cell(100 * told->score.accuracy()) : Cell());
-        cells.push_back(answered ? Cell(100 * told->standard_error()) : Cell());
+      for (const ImagePredictions* predictions : {&row.machines.regression, &row.machines.ridge, &row.machines.svm}) {
+        cells.emplace_back(predictions->lambda);
+        const bool solved = predictions->solved();
+        cells.push_back(solved ? Cell(100 * predictions->score.accuracy()) : Cell());
+        cells.push_back(solved ? Cell(100 * predictions->standard_error()) : Cell());
       }
       table.rows.push_back(std::move(cells));
     }

@@ -1,6 +1,6 @@
 #include "experiments/experiments.hpp"
 
-#include "experiments/tasks/digit_samples.hpp"
+#include "experiments/tasks/digit_pair.hpp"
 #include "widelimit/analysis/hierarchy/hoeffding.hpp"
 #include "widelimit/analysis/hierarchy/nth_kernel.hpp"
 #include "widelimit/base/error.hpp"

@@ -23,7 +23,7 @@ Matrix<double> cnn_targets(std::span<const Index> labels, Index outputs) {
   return targets;
 }
 
-Index told_class(const double* outputs, Index count) {
+Index predicted_class(const double* outputs, Index count) {
   return count == 1 ? (outputs[0] > 0.5 ? 1 : 0) : std::max_element(outputs, outputs + count) - outputs;
 }
 
@@ -63,7 +63,7 @@ TrainedCnn train_cnn(const Setting& setting, const LaImages& images, const CnnOp
   const Matrix<double> f = predict_outputs(trained, images.test.view(), setting.engine, setting.progress);
   Index correct = 0;
   for (Index i = 0; i < f.rows(); ++i) {
-    correct += told_class(f.view().row(i), outputs) == images.test.labels[usize(i)] ? 1 : 0;
+    correct += predicted_class(f.view().row(i), outputs) == images.test.labels[usize(i)] ? 1 : 0;
   }
   const auto tests = static_cast<double>(f.rows());
   result.accuracy = static_cast<double>(correct) / tests;

@@ -1,7 +1,7 @@
 #include "experiments/experiments.hpp"
 
 #include "experiments/label_aware/la_two_layer.hpp"
-#include "experiments/tasks/told_images.hpp"
+#include "experiments/tasks/image_predictions.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/machine/ridge/ridge.hpp"
 
@@ -30,8 +30,8 @@ EpochRow epoch_row(const Setting& setting, const ProbeKernels& kernels) {
   const Fit fit = fit_regression(GramMatrix(AnyView(kernels.k.view()), setting.engine), targets.view(),
                                  {.progress = setting.progress});
   const Matrix<double> g = decision(fit, AnyView(kernels.k_test.view()), setting.engine);
-  const ToldImages told = told_images(fit, Scheme::sign, 2, g.view(), kernels.test_labels);
-  if (told.answered()) row.accuracy = told.score.accuracy();
+  const ImagePredictions predictions = image_predictions(fit, Scheme::sign, 2, g.view(), kernels.test_labels);
+  if (predictions.solved()) row.accuracy = predictions.score.accuracy();
   return row;
 }
 

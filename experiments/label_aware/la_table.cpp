@@ -18,7 +18,7 @@ using TaskLine = std::vector<std::optional<double>>;
 constexpr const char* tangent_kernel = "CNTK";
 
 std::optional<double> percent(const LaRow& row) {
-  return row.told.answered() ? std::optional(100 * row.told.score.accuracy()) : std::nullopt;
+  return row.predictions.solved() ? std::optional(100 * row.predictions.score.accuracy()) : std::nullopt;
 }
 
 /// Returns the best accuracy of the published label-aware kernels on each task.

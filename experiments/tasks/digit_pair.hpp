@@ -2,12 +2,27 @@
 
 #include "experiments/experiment.hpp"
 #include "widelimit/analysis/equivalence/equivalence.hpp"
+#include "widelimit/data/request.hpp"
 #include "widelimit/finite/training/network_targets.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
 
 namespace widelimit::experiment {
 
 /// Parses the option "digits". Throws Error{usage} unless there are two.
 [[nodiscard]] std::vector<std::string> two_digits(const Setting& setting);
+
+/// A few built-in handwritten digits of two classes; each pixel has mean 0 and standard deviation 1 over the training
+/// samples.
+struct DigitSamples {
+  TrainTest data;
+  std::vector<double> y;  ///< ±1 of the training samples
+};
+/// Loads the first `samples` digits of the two classes of the option "digits", alternating between the classes, and the
+/// next `tests`.
+[[nodiscard]] DigitSamples digit_samples(const Setting& setting, Index samples, Index tests);
 
 /// MNIST 0 and 1, values in [0, 1]: samples for training networks and machines.
 struct DigitPair {
@@ -28,6 +43,6 @@ struct DigitPair {
                                          const EquivalenceOptions& options);
 
 /// Writes "slope" and "interval" to a record; writes nothing without a fit.
-void tell_fit(nlohmann::ordered_json& json, const std::optional<LineFit>& fit);
+void add_fit(nlohmann::ordered_json& json, const std::optional<LineFit>& fit);
 
 }  // namespace widelimit::experiment
