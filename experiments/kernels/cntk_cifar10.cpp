@@ -1,6 +1,7 @@
 #include "experiments/experiments.hpp"
 
 #include "experiments/kernels/cntk_rows.hpp"
+#include "experiments/tasks/task_kernel.hpp"
 #include "widelimit/report/drawing/pictures.hpp"
 #include "widelimit/report/fit_summary.hpp"
 
@@ -295,8 +296,7 @@ Experiment cntk_cifar10() {
                       {"further", "NET;…", "Further networks on the images of the pooled kernels", "lenet5;myrtle5",
                        "lenet5;myrtle5;myrtle7;myrtle10"},
                       {"csv", "FILE", "CSV file of all rows, updated after each kernel", "", ""},
-                      {"grams", "DIR", "Folder for Gram matrices, computed tile by tile; existing matrices are reused",
-                       "", ""}},
+                      grams_option()},
           .precision = Precision::f32,
           .run = run_cntk};
 }

@@ -1,6 +1,7 @@
 #include "experiments/experiments.hpp"
 #include "experiments/kernels/gntk_rows.hpp"
 #include "experiments/kernels/graph_folds.hpp"
+#include "experiments/tasks/task_kernel.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -99,8 +100,7 @@ Experiment gntk() {
                   {"cs", "N", "Values of C from 0.01 to 10000", "25", "120"},
                   {"nested", "yes|no", "Nested selection, with machines for all pairs of folds", "yes", ""},
                   {"csv", "FILE", "CSV file of the accuracies of every kernel and C; existing rows are reused", "", ""},
-                  {"grams", "DIR", "Folder for Gram matrices, computed tile by tile; existing matrices are reused", "",
-                   ""}},
+                  grams_option()},
       .run = run};
 }
 

@@ -29,6 +29,23 @@ Index predicted_class(const double* outputs, Index count) {
 
 }  // namespace
 
+TrainOptions la_training(const Setting& setting, Index epochs, Index samples) {
+  TrainOptions how;
+  how.parameterisation = Parameterisation::standard;
+  how.initialisation = Initialisation::pytorch;
+  how.regulariser = Regulariser::none;
+  how.rate = 3e-4;
+  how.epochs = epochs;
+  how.batch = std::min<Index>(128, samples);
+  how.optimiser.kind = OptimiserKind::adam;
+  how.seed = setting.seed;
+  how.precision = Precision::f32;
+  how.look = false;
+  how.memory = setting.memory;
+  how.progress = setting.progress;
+  return how;
+}
+
 CnnOptions asked_cnn(const Setting& setting, LossKind loss) {
   CnnOptions options{.channels = setting.counts("channels", 1), .epochs = setting.count("epochs", 0), .loss = loss};
   if (options.channels.size() != 7) {
@@ -40,21 +57,9 @@ CnnOptions asked_cnn(const Setting& setting, LossKind loss) {
 TrainedCnn train_cnn(const Setting& setting, const LaImages& images, const CnnOptions& options) {
   const Index outputs = options.loss == LossKind::squared && images.classes() == 2 ? 1 : images.classes();
   const Matrix<double> targets = cnn_targets(images.train.labels, outputs);
-  TrainOptions how;
+  TrainOptions how = la_training(setting, options.epochs, images.train.count());
   how.layer_widths = options.channels;
-  how.parameterisation = Parameterisation::standard;
-  how.initialisation = Initialisation::pytorch;
   how.loss.kind = options.loss;
-  how.regulariser = Regulariser::none;
-  how.rate = 3e-4;
-  how.epochs = options.epochs;
-  how.batch = std::min<Index>(128, images.train.count());
-  how.optimiser.kind = OptimiserKind::adam;
-  how.seed = setting.seed;
-  how.precision = Precision::f32;
-  how.look = false;
-  how.memory = setting.memory;
-  how.progress = setting.progress;
   // Convolutions of PyTorch have biases; its initialisation ignores the value of b_std.
   const TrainedNetwork trained =
       train(Network::parse("lantk_cnn8(b_std=1)"), {images.train.view(), targets.view()}, how, setting.engine);
