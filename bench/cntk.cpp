@@ -145,8 +145,7 @@ void report_rates(const Benchmark& benchmark, const Images& images) {
     const double peak = multiply_adds_per_second();
     fmt::print(
         "{:>28} {:.2f} ns per element and layer of 16 pairs on one thread; at the {:.2f} vector operations per ns of "
-        "sgemm, the "
-        "{:.0f} required operations take {:.2f} ns: {:.0f} % of this lower bound\n",
+        "sgemm, the {:.0f} required operations take {:.2f} ns: {:.0f} % of this lower bound\n",
         "", 1e9 / (pool * layers), 1e-9 * peak, operations, 1e9 * operations / peak,
         100 * operations / peak * pool * layers);
   }

@@ -144,8 +144,7 @@ bool ridge(const Asked& asked, const Matrix<double>& inputs, const Engine& engin
       asked.rows, asked.cols, outputs, whole, filled, factored, whole / factored);
   fmt::print(
       "  alone: loading {:.3f} s, symmetry {:.3f} s, scaled copy {:.3f} s, solution {:.3f} s, condition {:.3f} s, "
-      "precise product "
-      "{:.3f} s\n",
+      "precise product {:.3f} s\n",
       loading, checked, copied, solved, condition, precise);
   fmt::print("  {}, {}; residual {:.1e}, duality gap {:.1e}, condition {:.1e}\n", text(fit.summary.ending),
              fit.summary.method, fit.summary.gradient.value_or(0), fit.summary.gap.value_or(0),

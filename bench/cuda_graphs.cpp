@@ -108,8 +108,7 @@ bool graphs(const Engine& engine, Index count, int repeats) {
       const Seconds processor = time(cpu, recipe, x, precision, 1);
       fmt::print(
           "{:>16} {}: error {:.1e}{}; load {:.3f} s, all pairs {:.3f} s, {:.4f} us a pair; cpu load {:.3f} s, all "
-          "pairs "
-          "{:.2f} s, ratio {:.1f}\n",
+          "pairs {:.2f} s, ratio {:.1f}\n",
           text, to_string(precision), error, right ? "" : " ANSWERS DIFFER", device.load, device.fill,
           1e6 * device.fill / pairs, processor.load, processor.fill, processor.fill / device.fill);
     }

@@ -287,11 +287,11 @@ Outcome run_table2(const Setting& setting) {
   part.words = fmt::format(
       "{} training images of MNIST 0 and 1, values in [0, 1]; {} test images, and {} of them at random; statistics are "
       "over correctly classified images. Networks: {}, hinge loss, {:g} epochs with batches of {}, step size {:g} on "
-      "the "
-      "mean loss, regulariser {} with λ = {:g}, float32; ℓ∞ balls without a box, interval bound propagation in float64 "
-      "with rigorous rounding. Means and deviations are averaged over networks. The machine: λ = {:g}, EQ Theorem 4.2. "
-      "EQ does not describe the training of its networks; the certificate is proportional to their outputs (mean "
-      "margin), and number and size of steps were chosen so that the radius at width 1,000 is close to that of EQ.",
+      "the mean loss, regulariser {} with λ = {:g}, float32; ℓ∞ balls without a box, interval bound propagation in "
+      "float64 with rigorous rounding. Means and deviations are averaged over networks. The machine: λ = {:g}, EQ "
+      "Theorem 4.2. EQ does not describe the training of its networks; the certificate is proportional to their "
+      "outputs (mean margin), and number and size of steps were chosen so that the radius at width 1,000 is close to "
+      "that of EQ.",
       pair.data.train.count(), pair.data.test->count(), few.size(), choice.network.to_text(), choice.epochs,
       choice.batch, choice.rate, to_string(choice.regulariser), choice.lambda, choice.machine_lambda);
   outcome.results["rows"] = std::move(json);

@@ -65,8 +65,7 @@ DescendedSvm descended_svm(const Setting& setting, const MnistTask& task, const 
   result.part.table.columns = {"passes", "steps", "accuracy", "objective", "paper"};
   result.part.words = fmt::format(
       "λ = {:g}, step size 1 on the mean of {} hinge losses. The row of the table above is the minimiser; EQ trains "
-      "its "
-      "machine by subgradient descent, for an unstated time, and the radii decrease during training.",
+      "its machine by subgradient descent, for an unstated time, and the radii decrease during training.",
       lambda, descent_batch);
   CertifyOptions options;
   options.method = CertificateMethod::paper;
@@ -311,11 +310,10 @@ Outcome run_table3(const Setting& setting) {
   if (setting.figures) part.pictures.push_back(radii_by_lambda(rows));
   part.words = fmt::format(
       "Mean ℓ∞ radii over the correctly classified images among the first {} test images ({} for convex); accuracy "
-      "over "
-      "all {}. {} training images, values in [0, 1], NTK of {}, no bias. Published: Table 3 of \"On the Equivalence "
-      "between Neural Network and Support Vector Machine\", all 12,665 training images; paper is its theorem, without "
-      "a box. Box: perturbed pixels stay in [0, 1]. The attack is on the first {} images; the last column is the mean "
-      "of radius/attack over them.",
+      "over all {}. {} training images, values in [0, 1], NTK of {}, no bias. Published: Table 3 of \"On the "
+      "Equivalence between Neural Network and Support Vector Machine\", all 12,665 training images; paper is its "
+      "theorem, without a box. Box: perturbed pixels stay in [0, 1]. The attack is on the first {} images; the last "
+      "column is the mean of radius/attack over them.",
       sizes.tests, sizes.convex, task.test.count(), sizes.samples, certified_network, sizes.attacks);
   outcome.results = {{"train", sizes.samples},
                      {"tests", sizes.tests},

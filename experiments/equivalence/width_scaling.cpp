@@ -54,8 +54,7 @@ void by_regulariser(const Setting& setting, const DigitPair& pair, Outcome& outc
   }
   part.words =
       "The machine has the infinite-width kernel. Under `output` the contribution of the last layer to the kernel of "
-      "the "
-      "network grows with the width; under `weights` λ vanishes with it: this machine is the limit of neither.";
+      "the network grows with the width; under `weights` λ vanishes with it: this machine is the limit of neither.";
   outcome.results["regularisers"] = std::move(json);
   outcome.parts.push_back(std::move(part));
 }
@@ -141,8 +140,7 @@ void by_lambda(const Setting& setting, const DigitPair& pair, const std::vector<
   const auto straight = lack_of_fit(points.lambda, points.difference);
   part.words = fmt::format(
       "Width {}, trained until λT = {:g}. Slope of log difference against log λ over all networks: {}{}. Stated: a "
-      "bound "
-      "O(1/λ) (Theorem 3.5), which holds if the third column does not grow with λ.",
+      "bound O(1/λ) (Theorem 3.5), which holds if the third column does not grow with λ.",
       setting.counts("widths", 1).front(), trained_time, slope_text(fit),
       straight && *straight < 0.05 ? "; a test rejects linearity" : "");
   outcome.results["lambdas"] = std::move(json);

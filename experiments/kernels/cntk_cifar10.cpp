@@ -199,10 +199,9 @@ std::string protocol_words(const CntkRows& rows, const CntkChoice& choice, Preci
       "w_std = √2, no bias, mean over equal positions, all layers trained. Regression has λ = 0 and targets 0.9 and "
       "−0.1, as published; ridge has the same targets and the λ of minimal leave-one-out error, the SVM (one-vs-one) "
       "that of minimal five-fold cross-validation error, both among 10⁻⁶ … 10 times the mean diagonal, on at most "
-      "2,000 "
-      "images. ± is the binomial standard error on the test images; difference: our minus the published accuracy, in "
-      "these standard errors. They do not include the choice of training images: the work does not state which 2,000 "
-      "it used. Kernels in {}; published: float32.",
+      "2,000 images. ± is the binomial standard error on the test images; difference: our minus the published "
+      "accuracy, in these standard errors. They do not include the choice of training images: the work does not state "
+      "which 2,000 it used. Kernels in {}; published: float32.",
       choice.train, choice.test, source_words(rows.images.train), precision == Precision::f32 ? "float32" : "float64");
 }
 

@@ -28,10 +28,8 @@ std::string table2_words(Index test, const LaOptions& options, Precision precisi
              "Ten classes, the first images of each, (byte/255 − 0.5)/0.5; {} test images, published 10,000. Kernel of "
              "the eight-layer network (`lantk_cnn8`), in {}; ridgeless regression on one-hot targets; the label-aware "
              "part estimates whether two images have the same class; ratio {:g}. \"best\" is the best of KR and FJLT "
-             "at "
-             "each size, selected by test accuracy, as published, which is optimistic. The published FJLT-V2 ran out "
-             "of "
-             "memory at 20,000 images. ",
+             "at each size, selected by test accuracy, as published, which is optimistic. The published FJLT-V2 ran "
+             "out of memory at 20,000 images. ",
              test, precision == Precision::f32 ? "float32" : "float64", options.ratio) +
          la_remarks(options.cnn, published_cnn2);
 }

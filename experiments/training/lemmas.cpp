@@ -188,8 +188,7 @@ void one_activation(const Setting& setting, const LemmasChoice& choice, const st
   }
   part.words = fmt::format(
       "Frobenius norms, relative to that of H*; {} networks per width, f - f0 trained for the time {:g}/λ₁ in {} "
-      "steps; "
-      "slopes are fitted to all networks.",
+      "steps; slopes are fitted to all networks.",
       choice.seeds, choice.time, choice.steps);
   if (setting.figures) {
     part.pictures.push_back({.figure = curves(lines, {.title = "By width, " + activation,

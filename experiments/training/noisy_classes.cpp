@@ -311,12 +311,9 @@ void at_share(const Setting& setting, const ClassNoise& choice, const NoiseTask&
   }
   part.words = fmt::format(
       "{} training images with {:.1f} % wrong labels ({} noise), {} test images with true labels; {} of width {}, f − "
-      "f₀ "
-      "trained for {} epochs with batches of {}, momentum {:g} and a cosine schedule, λ = {:.3g} for RDI, AUX and "
-      "kernel "
-      "ridge regression, for which it is selected. Early stopping and λ are selected on {} further images with the "
-      "same "
-      "label noise. Labels fitted: final accuracy on the noisy training labels.",
+      "f₀ trained for {} epochs with batches of {}, momentum {:g} and a cosine schedule, λ = {:.3g} for RDI, AUX and "
+      "kernel ridge regression, for which it is selected. Early stopping and λ are selected on {} further images with "
+      "the same label noise. Labels fitted: final accuracy on the noisy training labels.",
       choice.samples, 100 * noisy.wrong, choice.pairs ? "pair" : "symmetric", std::ssize(task.test_labels),
       setting.text("network"), choice.width, choice.epochs, choice.batch, noise_momentum, ridge.lambda, task.chosen_by);
   if (task.name == "cifar10") {

@@ -128,10 +128,9 @@ Outcome run_structure(const Setting& setting) {
   outcome.parts.back().words = fmt::format(
       "MNIST, {} training images in [0, 1], one-hot targets; {} hidden ReLU layers of width {}, standard "
       "parameterisation, biases initialised to 0, full-batch Adam with rate {:g} on half the mean squared loss. The "
-      "NTK "
-      "is traced over the ten outputs, on {} images of each class; same/diag includes self-pairs. The lecture has a "
-      "figure without numbers, for 20 layers of width 300 on all 60,000 images up to epoch 3000: a larger gap between "
-      "the two suggests a better network.",
+      "NTK is traced over the ten outputs, on {} images of each class; same/diag includes self-pairs. The lecture has "
+      "a figure without numbers, for 20 layers of width 300 on all 60,000 images up to epoch 3000: a larger gap "
+      "between the two suggests a better network.",
       data.train.count(), choice.depth, choice.width, adam_rate, choice.probe / 10);
   return outcome;
 }
