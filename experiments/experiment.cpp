@@ -80,6 +80,12 @@ std::vector<Index> Setting::counts(const std::string& option, Index least) const
   return *given;
 }
 
+TrainTest Setting::load(DataRequest request) const {
+  request.memory = memory;
+  request.progress = progress;
+  return load_train_test(request);
+}
+
 std::vector<Experiment> all_experiments() {
   return {mnist_machines(),
           equivalence_figure(),

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "widelimit/base/progress.hpp"
+#include "widelimit/data/request.hpp"
 #include "widelimit/engine/engine.hpp"
 #include "widelimit/report/html.hpp"
 
@@ -45,6 +46,9 @@ struct Setting {
   [[nodiscard]] std::vector<double> numbers(const std::string& option, double least, double most) const;
   /// Returns comma-separated integers, at least one, all at least `least`.
   [[nodiscard]] std::vector<Index> counts(const std::string& option, Index least) const;
+
+  /// Loads the data of a request within `memory`, with `progress`.
+  [[nodiscard]] TrainTest load(DataRequest request) const;
 };
 
 /// A section of the results: a table of our and published values, a text below it, and figures.

@@ -1,8 +1,8 @@
 #include "experiments/experiments.hpp"
 
 #include "experiments/log_slope.hpp"
+#include "experiments/tasks/digit_pair.hpp"
 #include "widelimit/base/error.hpp"
-#include "widelimit/data/request.hpp"
 #include "widelimit/finite/tangent/path_kernel.hpp"
 #include "widelimit/finite/training/targets.hpp"
 
@@ -140,14 +140,7 @@ void one_network(const Setting& setting, const PathChoice& choice, const Network
 
 Outcome run_every_net(const Setting& setting) {
   const PathChoice choice = path_choice(setting);
-  DataRequest request{.train = "mnist:train", .test = "mnist:test"};
-  request.classes = {"0", "1"};
-  request.limit = choice.samples;
-  request.test_limit = choice.samples;
-  request.scale = Scaling::byte;
-  request.memory = setting.memory;
-  request.progress = setting.progress;
-  const TrainTest data = load_train_test(request);
+  const TrainTest data = first_two_classes(setting, "mnist", Scaling::byte, choice.samples, choice.samples);
   Outcome outcome;
   one_network(setting, choice, choice.network, "network", data, outcome);
   one_network(setting, choice, choice.smooth, "smooth", data, outcome);

@@ -20,8 +20,7 @@ std::vector<std::string> two_digits(const Setting& setting) {
 DigitSamples digit_samples(const Setting& setting, Index samples, Index tests) {
   DataRequest request{.train = "digits"};
   request.classes = two_digits(setting);
-  request.progress = setting.progress;
-  const Dataset all = load_train_test(request).train;
+  const Dataset all = setting.load(request).train;
   std::array<std::vector<Index>, 2> of;
   for (Index i = 0; i < all.count(); ++i) of[usize(all.labels[usize(i)])].push_back(i);
   const Index wanted = samples + tests;
@@ -43,18 +42,20 @@ DigitSamples digit_samples(const Setting& setting, Index samples, Index tests) {
   return result;
 }
 
-DigitPair digit_pair(const Setting& setting, Index samples, Index tests) {
-  DataRequest request{.train = "mnist:train"};
+TrainTest first_two_classes(const Setting& setting, const std::string& set, Scaling scale, Index samples, Index tests) {
+  DataRequest request{.train = set + ":train"};
   if (tests > 0) {
-    request.test = "mnist:test";
+    request.test = set + ":test";
     request.test_limit = tests;
   }
   request.classes = {"0", "1"};
   request.limit = samples;
-  request.scale = Scaling::byte;
-  request.memory = setting.memory;
-  request.progress = setting.progress;
-  DigitPair pair{.data = load_train_test(request), .targets = {}};
+  request.scale = scale;
+  return setting.load(request);
+}
+
+DigitPair digit_pair(const Setting& setting, Index samples, Index tests) {
+  DigitPair pair{.data = first_two_classes(setting, "mnist", Scaling::byte, samples, tests), .targets = {}};
   pair.targets = network_targets(pair.data, Loss{.kind = LossKind::hinge});
   return pair;
 }

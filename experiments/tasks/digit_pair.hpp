@@ -24,14 +24,18 @@ struct DigitSamples {
 /// next `tests`.
 [[nodiscard]] DigitSamples digit_samples(const Setting& setting, Index samples, Index tests);
 
+/// Loads the first `samples` training images of classes 0 and 1 of `set`, "mnist" or "cifar10", and their first `tests`
+/// test images (0: no test set). Throws Error{input} with the searched locations if the set is missing.
+[[nodiscard]] TrainTest first_two_classes(const Setting& setting, const std::string& set, Scaling scale, Index samples,
+                                          Index tests);
+
 /// MNIST 0 and 1, values in [0, 1]: samples for training networks and machines.
 struct DigitPair {
   TrainTest data;
   NetworkTargets targets;  ///< ±1
 };
 
-/// Loads the first `samples` training images and the first `tests` test images (0: no test set). Throws Error{input}
-/// with the searched locations if MNIST is missing.
+/// Loads the images as first_two_classes does.
 [[nodiscard]] DigitPair digit_pair(const Setting& setting, Index samples, Index tests);
 
 /// Returns the options of the experiments of EQ: step size η̂ on the mean loss, i.e. η̂/n on the sum, with the distance

@@ -98,9 +98,7 @@ NoiseTask noise_task(const Setting& setting, const ClassNoise& choice, const std
   request.limit = choice.samples + chosen_by;
   request.test_limit = choice.tests;
   request.scale = name == "mnist" ? Scaling::byte : Scaling::channel;
-  request.memory = setting.memory;
-  request.progress = setting.progress;
-  TrainTest data = load_train_test(request);
+  TrainTest data = setting.load(request);
   if (data.train.count() < choice.samples + chosen_by) {
     fail(Code::usage, "--samples {}: {} has only {} training images, a fifth of which is used for validation",
          choice.samples, name, data.train.count());

@@ -96,9 +96,7 @@ Outcome run_structure(const Setting& setting) {
   request.limit = choice.samples;
   request.test_limit = choice.tests;
   request.scale = Scaling::byte;
-  request.memory = setting.memory;
-  request.progress = setting.progress;
-  const TrainTest data = load_train_test(request);
+  const TrainTest data = setting.load(request);
   const Loss loss;
   const NetworkTargets targets = network_targets(data, loss);
   const ProbeSet probe(data.train, data.train.class_names, loss, choice.probe);

@@ -30,7 +30,7 @@ nb::tuple ensemble_of(const Network& network, const SampleArray& x, const Table&
   asked.take("lam", options.lambda);
   asked.take("diag_reg", options.diag_reg);
   asked.take("covariance", options.covariance);
-  asked.parse("memory", options.memory, [](const std::string& text) { return parse_bytes(text); });
+  asked.parse("memory", options.memory, parse_bytes);
   const Engine& engine = engine_of(given);
   Ensemble found = unlocked([&](Progress* progress) {
     options.progress = progress;
