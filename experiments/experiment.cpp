@@ -2,6 +2,7 @@
 
 #include "experiments/experiments.hpp"
 #include "widelimit/base/error.hpp"
+#include "widelimit/finite/training/train.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -84,6 +85,15 @@ TrainTest Setting::load(DataRequest request) const {
   request.memory = memory;
   request.progress = progress;
   return load_train_test(request);
+}
+
+TrainOptions Setting::training() const {
+  TrainOptions options;
+  options.seed = seed;
+  options.precision = precision;
+  options.memory = memory;
+  options.progress = progress;
+  return options;
 }
 
 std::vector<Experiment> all_experiments() {

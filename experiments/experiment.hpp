@@ -14,6 +14,10 @@
 #include <utility>
 #include <vector>
 
+namespace widelimit {
+struct TrainOptions;
+}  // namespace widelimit
+
 namespace widelimit::experiment {
 
 /// An option of one experiment, in addition to the common options.
@@ -49,6 +53,8 @@ struct Setting {
 
   /// Loads the data of a request within `memory`, with `progress`.
   [[nodiscard]] TrainTest load(DataRequest request) const;
+  /// Returns training options with the seed, precision, memory and progress of the run.
+  [[nodiscard]] TrainOptions training() const;
 };
 
 /// A section of the results: a table of our and published values, a text below it, and figures.

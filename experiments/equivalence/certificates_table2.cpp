@@ -140,7 +140,7 @@ RadiusRow network_row(const Setting& setting, const Table2Choice& choice, const 
                       bool centred, std::uint64_t seed, const std::vector<Index>& few) {
   stop_if_asked(setting.progress);
   const auto samples = static_cast<double>(pair.data.train.count());
-  TrainOptions options;
+  TrainOptions options = setting.training();
   options.width = width;
   options.loss.kind = LossKind::hinge;
   options.regulariser = choice.regulariser;
@@ -153,8 +153,6 @@ RadiusRow network_row(const Setting& setting, const Table2Choice& choice, const 
   options.seed = seed;
   options.precision = Precision::f32;  // a million channels in float64 take 12 GB
   options.look = false;
-  options.memory = setting.memory;
-  options.progress = setting.progress;
   TrainedNetwork trained =
       train(choice.network, {.x = pair.data.train.view(), .y = pair.targets.train.view()}, options, setting.engine);
   if (!trained.summary.finished()) fail(Code::numerical, "width {}: {}", width, trained.summary.message);

@@ -48,19 +48,15 @@ PathChoice path_choice(const Setting& setting) {
 }
 
 TrainOptions path_training(const Setting& setting, const PathChoice& choice, LossKind loss, Index finer) {
-  TrainOptions options;
+  TrainOptions options = setting.training();
   options.width = choice.width;
   options.loss.kind = loss;
   options.regulariser = Regulariser::output;
   options.lambda = choice.lambda;
   options.rate = choice.rate / static_cast<double>(finer);
   options.steps = choice.steps * finer;
-  options.seed = setting.seed;
-  options.precision = setting.precision;
   options.records = 2;
   options.record_outputs = false;
-  options.memory = setting.memory;
-  options.progress = setting.progress;
   return options;
 }
 

@@ -30,7 +30,7 @@ Index predicted_class(const double* outputs, Index count) {
 }  // namespace
 
 TrainOptions la_training(const Setting& setting, Index epochs, Index samples) {
-  TrainOptions how;
+  TrainOptions how = setting.training();
   how.parameterisation = Parameterisation::standard;
   how.initialisation = Initialisation::pytorch;
   how.regulariser = Regulariser::none;
@@ -38,11 +38,8 @@ TrainOptions la_training(const Setting& setting, Index epochs, Index samples) {
   how.epochs = epochs;
   how.batch = std::min<Index>(128, samples);
   how.optimiser.kind = OptimiserKind::adam;
-  how.seed = setting.seed;
   how.precision = Precision::f32;
   how.look = false;
-  how.memory = setting.memory;
-  how.progress = setting.progress;
   return how;
 }
 

@@ -62,16 +62,13 @@ DigitPair digit_pair(const Setting& setting, Index samples, Index tests) {
 
 EquivalenceOptions digit_options(const Setting& setting, const DigitPair& pair, double mean_rate) {
   EquivalenceOptions options;
+  options.train = setting.training();
   TrainOptions& train = options.train;
   train.loss.kind = LossKind::hinge;
   train.regulariser = Regulariser::init;
   train.lambda = setting.positive("lambda");
   train.rate = mean_rate / static_cast<double>(pair.data.train.count());
   train.steps = setting.count("steps", 1);
-  train.seed = setting.seed;
-  train.precision = setting.precision;
-  train.memory = setting.memory;
-  train.progress = setting.progress;
   options.widths = setting.counts("widths", 1);
   options.seeds = setting.count("seeds", 1);
   return options;

@@ -60,6 +60,7 @@ TransientChoice transient_choice(const Setting& setting) {
 
 EvolutionOptions transient_options(const Setting& setting, const TransientChoice& choice, Index samples) {
   EvolutionOptions options;
+  options.train = setting.training();
   TrainOptions& train = options.train;
   train.width = choice.width;
   train.parameterisation = Parameterisation::standard;
@@ -70,10 +71,6 @@ EvolutionOptions transient_options(const Setting& setting, const TransientChoice
   train.batch = std::min(choice.batch, samples);
   train.epochs = choice.epochs;
   train.augmentation.flip = true;
-  train.seed = setting.seed;
-  train.precision = setting.precision;
-  train.memory = setting.memory;
-  train.progress = setting.progress;
   // Branch points are also checkpoints.
   options.at_epochs = choice.at;
   options.at_epochs.insert(options.at_epochs.end(), choice.spawn.begin(), choice.spawn.end());

@@ -231,7 +231,7 @@ NoiseRun train_on_noise(const Setting& setting, const ClassNoise& choice, const 
   const Loss loss{method.loss};
   const Matrix<double> y = class_targets(noisy.train, task.classes, loss);
   const Index in_epoch = choice.samples / choice.batch;
-  TrainOptions options;
+  TrainOptions options = setting.training();
   options.width = choice.width;
   options.loss = loss;
   options.regulariser = method.regulariser;
@@ -243,11 +243,7 @@ NoiseRun train_on_noise(const Setting& setting, const ClassNoise& choice, const 
   options.optimiser.momentum = noise_momentum;
   options.schedule.kind = ScheduleKind::cosine;
   options.centred = true;
-  options.seed = setting.seed;
-  options.precision = setting.precision;
   for (Index epoch = 0; epoch <= choice.epochs; ++epoch) options.record_at.push_back(epoch * in_epoch);
-  options.memory = setting.memory;
-  options.progress = setting.progress;
   const TrainedNetwork trained =
       train(choice.network, {.x = task.seen(), .y = y.view(), .test = task.unseen()}, options, setting.engine);
   NoiseRun run;

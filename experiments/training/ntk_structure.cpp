@@ -54,6 +54,7 @@ constexpr double adam_epsilon = 1e-8;
 
 EvolutionOptions structure_options(const Setting& setting, const StructureChoice& choice, Index samples) {
   EvolutionOptions options;
+  options.train = setting.training();
   TrainOptions& train = options.train;
   train.width = choice.width;
   train.parameterisation = Parameterisation::standard;
@@ -63,10 +64,6 @@ EvolutionOptions structure_options(const Setting& setting, const StructureChoice
   // Our loss is the sum of squares, 2n times ½ of their mean; scaling ε like the gradients gives the same steps.
   train.optimiser.epsilon = adam_epsilon * 2 * static_cast<double>(samples);
   train.epochs = choice.epochs;
-  train.seed = setting.seed;
-  train.precision = setting.precision;
-  train.memory = setting.memory;
-  train.progress = setting.progress;
   options.at_epochs = published_epochs(choice.epochs);
   options.keep_kernels = setting.figures;
   return options;
