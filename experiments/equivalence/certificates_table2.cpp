@@ -295,8 +295,8 @@ Outcome run_table2(const Setting& setting) {
   outcome.results["rows"] = std::move(json);
   const auto slope = fit_line(line.log_width, line.log_radius);
   const auto centred_slope = fit_line(centred.log_width, centred.log_radius);
-  add_fit(outcome.results, slope);
-  add_fit(outcome.results["centred"], centred_slope);
+  write_slope(outcome.results, slope);
+  write_slope(outcome.results["centred"], centred_slope);
   const auto slope_or_none = [](const std::optional<LineFit>& fit) {
     return fit ? slope_text(fit) : "unknown for one width";
   };

@@ -22,7 +22,7 @@ void add_comparison(const Setting& setting, Outcome& outcome, const std::string&
   part.words += "Published: " + published;
   if (setting.figures && !result.paths.empty()) part.pictures = equivalence_figures(result);
   nlohmann::ordered_json json = nlohmann::ordered_json::object();
-  add_fit(json, result.slope);
+  write_slope(json, result.slope);
   for (const EquivalenceRun& run : result.runs) {
     json["runs"].push_back({{"width", run.width},
                             {"seed", run.seed},

@@ -25,7 +25,7 @@ void add_slope(Part& part, Json& json, const std::string& name, const Equivalenc
                              ended ? Cell(result.difference.front()) : Cell(),
                              ended ? Cell(result.difference.back()) : Cell(), published});
   Json entry{{"name", name}, {"difference", result.difference}};
-  add_fit(entry, result.slope);
+  write_slope(entry, result.slope);
   json.push_back(std::move(entry));
 }
 
@@ -145,7 +145,7 @@ void by_lambda(const Setting& setting, const DigitPair& pair, const std::vector<
       straight && *straight < 0.05 ? "; a test rejects linearity" : "");
   outcome.results["lambdas"] = std::move(json);
   outcome.results["lambda_slope"] = Json::object();
-  add_fit(outcome.results["lambda_slope"], fit);
+  write_slope(outcome.results["lambda_slope"], fit);
   outcome.parts.push_back(std::move(part));
 }
 

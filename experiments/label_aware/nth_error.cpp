@@ -135,7 +135,7 @@ Outcome run_nth_error(const Setting& setting) {
     for (const double value : by_width) row.emplace_back(fmt::format("{:.2e}", value));
     part.table.rows.push_back(std::move(row));
     Json entry{{"name", approximations[o]}, {"errors", points.errors[o]}, {"means", by_width}};
-    add_fit(entry, line);
+    write_slope(entry, line);
     outcome.results["approximations"].push_back(std::move(entry));
     if (o + 1 == approximations.size()) {
       outcome.sentence =

@@ -47,6 +47,6 @@ struct DigitPair {
                                          const EquivalenceOptions& options);
 
 /// Writes "slope" and "interval" to a record; writes nothing without a fit.
-void add_fit(nlohmann::ordered_json& json, const std::optional<LineFit>& fit);
+void write_slope(nlohmann::ordered_json& json, const std::optional<LineFit>& fit);
 
 }  // namespace widelimit::experiment

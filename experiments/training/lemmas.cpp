@@ -170,7 +170,7 @@ void one_activation(const Setting& setting, const LemmasChoice& choice, const st
     std::vector<Cell> row{quantity.name, slope_text(slope), quantity.bound, expected};
     Series line{.name = quantity.name};
     Json one = Json::object();
-    add_fit(one, slope);
+    write_slope(one, slope);
     for (const Index width : choice.widths) {
       const double mean = mean_at(runs, width, quantity.value);
       row.emplace_back(mean);
