@@ -41,9 +41,9 @@ Trajectory descent_of(const Setting& setting, const MnistTask& task, double lamb
   return descend({view_of(task.k), setting.engine}, y.view(), options);
 }
 
-FittedMachine machine_at(const Trajectory& trajectory, std::size_t moment, Index classes) {
+FittedMachine machine_at(const Trajectory& trajectory, std::size_t record, Index classes) {
   FittedMachine machine{.machine = Machine::svm, .scheme = Scheme::sign, .classes = classes, .fit = {}};
-  const auto row = static_cast<Index>(moment);
+  const auto row = static_cast<Index>(record);
   machine.fit.alpha = Matrix<double>(trajectory.coefficients.cols(), 1);
   std::copy_n(trajectory.coefficients.view().row(row), trajectory.coefficients.cols(), machine.fit.alpha.data());
   machine.fit.bias = {0.0};

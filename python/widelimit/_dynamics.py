@@ -209,12 +209,12 @@ def flow(
     if method not in (None, "runge-kutta"):
         raise InputError(f"method {method!r}; leave it out, or give 'runge-kutta'")
     targets, single = _targets(y, loss)
-    moments = _times(times)
+    recorded = _times(times)
     parts = _core.flow(
         as_kernel(k, "K", backend, usable(threads)),
         targets,
         loss,
-        moments,
+        recorded,
         lam,
         epsilon,
         *_start_and_record(k_test, alpha0, g0, g0_test, record, coefficients),
