@@ -5,6 +5,7 @@
 #include "widelimit/data/file/file.hpp"
 #include "widelimit/data/formats/npz.hpp"
 #include "widelimit/data/hdf5/hdf5.hpp"
+#include "widelimit/report/csv.hpp"
 
 namespace widelimit::app {
 
@@ -36,6 +37,11 @@ void check_series_path(const std::filesystem::path& path) {
   if (path.extension() != ".csv" && path.extension() != ".npz" && !is_hdf5(path)) {
     fail(Code::usage, "--out {}: the extension must be .csv, .npz or .h5", path.string());
   }
+  check_writable(path, 0);
+}
+
+void check_table_path(const std::filesystem::path& path) {
+  if (!is_table_file(path)) fail(Code::usage, "--out {}: the extension must be .csv, .tsv or .json", path.string());
   check_writable(path, 0);
 }
 

@@ -45,6 +45,9 @@ void check_kernel_path(const std::filesystem::path& path, double bytes);
 /// Same for times, curves or directions: .csv, .npz, .h5 or .hdf5.
 void check_series_path(const std::filesystem::path& path);
 
+/// Same for a table: .csv, .tsv or .json.
+void check_table_path(const std::filesystem::path& path);
+
 /// Same for a model or a trained network, which requires an HDF5 file.
 void check_model_path(const std::filesystem::path& path);
 
