@@ -1,5 +1,6 @@
 #include "experiments/experiments.hpp"
 
+#include "experiments/log_slope.hpp"
 #include "experiments/tasks/digit_pair.hpp"
 #include "experiments/tasks/mnist_task.hpp"
 #include "widelimit/base/clock.hpp"

@@ -1,5 +1,6 @@
 #include "experiments/experiments.hpp"
 
+#include "experiments/log_slope.hpp"
 #include "experiments/tasks/digit_pair.hpp"
 #include "widelimit/report/figures/equivalence_figures.hpp"
 

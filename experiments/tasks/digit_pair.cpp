@@ -80,10 +80,4 @@ Equivalence compare_digits(const Setting& setting, const DigitPair& pair, const 
   return equivalence(Network::parse(network), pair.targets.with(pair.data), options, setting.engine);
 }
 
-void write_slope(nlohmann::ordered_json& json, const std::optional<LineFit>& fit) {
-  if (!fit) return;
-  json["slope"] = fit->slope;
-  if (fit->interval) json["interval"] = {fit->interval->first, fit->interval->second};
-}
-
 }  // namespace widelimit::experiment

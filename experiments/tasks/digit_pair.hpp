@@ -5,7 +5,6 @@
 #include "widelimit/data/request.hpp"
 #include "widelimit/finite/training/network_targets.hpp"
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -45,8 +44,5 @@ struct DigitPair {
 /// Compares networks with their machine; checks for interruption first.
 [[nodiscard]] Equivalence compare_digits(const Setting& setting, const DigitPair& pair, const std::string& network,
                                          const EquivalenceOptions& options);
-
-/// Writes "slope" and "interval" to a record; writes nothing without a fit.
-void write_slope(nlohmann::ordered_json& json, const std::optional<LineFit>& fit);
 
 }  // namespace widelimit::experiment

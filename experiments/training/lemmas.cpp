@@ -1,6 +1,6 @@
 #include "experiments/experiments.hpp"
 
-#include "experiments/tasks/digit_pair.hpp"
+#include "experiments/log_slope.hpp"
 #include "experiments/tasks/unit_pair.hpp"
 #include "widelimit/analysis/equivalence/line_fit.hpp"
 #include "widelimit/analysis/spectrum/kernel_spectrum.hpp"
