@@ -89,8 +89,7 @@ void run_experiment(const Experiment& chosen, const ExperimentChoice& choice) {
   output += outcome.sentence + "\n";
   if (choice.common.report) {
     write_experiment_page(chosen, outcome, record, *choice.common.report);
-    record.results["report"] = *choice.common.report;
-    output += fmt::format("report in {}\n", *choice.common.report);
+    add_report(record, output, *choice.common.report);
   }
   print_result(choice.common, record, output);
   if (!outcome.trouble.empty()) fail(Code::numerical, "{}", outcome.trouble);

@@ -1,5 +1,5 @@
-// Tiled Cholesky factorization compared with OpenBLAS's multithreaded potrf: on an idle machine for several thread
-// counts, and under load from programs that this one starts. Targets: at least 85 % of OpenBLAS when idle; beside one
+// Tiled Cholesky factorisation compared with OpenBLAS's multithreaded potrf: on an idle machine for several thread
+// counts, and under load from programs that this one starts. Targets: at least 85 % of OpenBLAS when idle; with one
 // or two busy programs at most 1.3 times the time of one thread under the same load, worst of ten; a speed-up of 10 on
 // 16 CPU cores.
 
@@ -116,7 +116,7 @@ void run(Index n, int repeats) {
 int main(int argc, char** argv) {
   widelimit::Index rows = 4000;
   int repeats = 5;
-  CLI::App app("Tiled Cholesky factorization, idle and beside busy programs");
+  CLI::App app("Tiled Cholesky factorisation, on an idle machine and under load");
   app.add_option("--rows", rows);
   app.add_option("--repeats", repeats);
   CLI11_PARSE(app, argc, argv);

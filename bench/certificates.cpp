@@ -144,8 +144,8 @@ bool run(const Benchmark& benchmark) {
   fmt::print("Certificates, MNIST 0 and 1, {} training and {} test points, ridge; medians of {} rounds\n",
              task->train.count(), tests, settings.repeats);
   if (!beside_the_peer(benchmark, *task, fitted(*task, benchmark.engine, 1), tests)) return false;
-  fmt::print("{:>8} {:>14} {:>12} {:>12} {:>9} {:>14} {:>16}\n", "lambda", "beside", "its radius", "convex", "ratio",
-             "target", "seconds a point");
+  fmt::print("{:>8} {:>14} {:>12} {:>12} {:>9} {:>14} {:>16}\n", "lambda", "method", "its radius", "convex", "ratio",
+             "target", "seconds per point");
   for (const double lambda : {0.01, 1.0, 10.0}) {
     const Model model = fitted(*task, benchmark.engine, lambda);
     for (const auto other : {CertificateMethod::paper, CertificateMethod::interval}) {
@@ -159,6 +159,6 @@ bool run(const Benchmark& benchmark) {
 }  // namespace widelimit::bench
 
 int main(int argc, char** argv) {
-  return widelimit::bench::run_benchmark(argc, argv, "Certified radii beside the published algorithm in NumPy",
+  return widelimit::bench::run_benchmark(argc, argv, "Certified radii, compared with the published algorithm in NumPy",
                                          {.rows = 6000, .cols = 2, .tests = 200, .repeats = 3}, widelimit::bench::run);
 }

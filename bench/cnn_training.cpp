@@ -196,7 +196,7 @@ bool run_all(const Benchmark& benchmark) {
 }  // namespace widelimit::bench
 
 int main(int argc, char** argv) {
-  return widelimit::bench::run_benchmark(argc, argv, "Training a convolutional network beside sgemm and PyTorch",
-                                         {.rows = 128, .cols = 3072, .width = 64, .repeats = 5},
-                                         widelimit::bench::run_all);
+  return widelimit::bench::run_benchmark(
+      argc, argv, "Training of a convolutional network, compared with sgemm and PyTorch",
+      {.rows = 128, .cols = 3072, .width = 64, .repeats = 5}, widelimit::bench::run_all);
 }

@@ -37,19 +37,6 @@ struct Images {
   }
 };
 
-/// Largest relative difference; NaN propagates as the worst value.
-double relative_difference(const Matrix<float>& ours, const Matrix<float>& theirs) {
-  double worst = 0;
-  for (Index i = 0; i < theirs.rows(); ++i) {
-    for (Index j = 0; j < theirs.cols(); ++j) {
-      const auto expected = static_cast<double>(theirs(i, j));
-      const double error = std::abs(static_cast<double>(ours(i, j)) - expected) / std::abs(expected);
-      if (!(error <= worst)) worst = error;
-    }
-  }
-  return worst;
-}
-
 double cpu_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
 Peer start_peer(const Benchmark& benchmark, const Images& images, const std::string& precision) {
@@ -158,8 +145,7 @@ void report_rates(const Benchmark& benchmark, const Images& images) {
     const double peak = multiply_adds_per_second();
     fmt::print(
         "{:>28} {:.2f} ns per element and layer of 16 pairs on one thread; at the {:.2f} vector operations per ns of "
-        "sgemm, the "
-        "{:.0f} required operations take {:.2f} ns: {:.0f} % of this lower bound\n",
+        "sgemm, the {:.0f} required operations take {:.2f} ns: {:.0f} % of this lower bound\n",
         "", 1e9 / (pool * layers), 1e-9 * peak, operations, 1e9 * operations / peak,
         100 * operations / peak * pool * layers);
   }
@@ -185,6 +171,6 @@ bool run_all(const Benchmark& benchmark) {
 }  // namespace widelimit::bench
 
 int main(int argc, char** argv) {
-  return widelimit::bench::run_benchmark(argc, argv, "NTK of convolutional networks beside neural-tangents",
+  return widelimit::bench::run_benchmark(argc, argv, "NTK of convolutional networks, compared with neural-tangents",
                                          {.rows = 512, .cols = 3072, .repeats = 3}, widelimit::bench::run_all);
 }

@@ -113,8 +113,10 @@ bool compare(std::string_view network, const Digits& data, const Engine& engine,
              const CertificateSizes& sizes) {
   const Model model = fitted(network, data, engine);
   const Index tests = std::min(sizes.tests, data.test.count());
-  fmt::print("Certificates of ridge with {} on {}: {} training and {} test points; {} threads beside; medians of {}\n",
-             network, data.train.name, model.supports(), tests, processor.threads(), sizes.repeats);
+  fmt::print(
+      "Certificates of ridge with {} on {}: {} training and {} test points; compared with {} threads of the CPU; "
+      "medians of {}\n",
+      network, data.train.name, model.supports(), tests, processor.threads(), sizes.repeats);
   fmt::print("{:>18} {:>7} {:>12} {:>10} {:>10} {:>10} {:>8} {:>20}\n", "method", "points", "mean radius", "cpu s",
              "device s", "in blocks", "ratio", "largest difference");
   bool agree = true;
@@ -186,8 +188,10 @@ constexpr NetworkCase network_cases[] = {{"linf"},
 bool compare_networks(Index width, const Digits& data, const Engine& engine, const Engine& processor,
                       const CertificateSizes& sizes) {
   const Index tests = std::min(sizes.tests, data.test.count());
-  fmt::print("Certificates of a network of width {} on {}; {} threads beside; one run each after a first one\n", width,
-             data.train.name, processor.threads());
+  fmt::print(
+      "Certificates of a network of width {} on {}; compared with {} threads of the CPU; one run each after a first "
+      "one\n",
+      width, data.train.name, processor.threads());
   fmt::print("{:>18} {:>7} {:>12} {:>10} {:>10} {:>8} {:>20}\n", "ball", "points", "mean radius", "cpu s", "device s",
              "ratio", "largest difference");
   bool agree = true;

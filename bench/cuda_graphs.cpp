@@ -43,15 +43,6 @@ Graphs molecules(Index count) {
   return result;
 }
 
-double worst(const Matrix<double>& ours, const Matrix<double>& theirs) {
-  double result = 0;
-  for (Index k = 0; k < theirs.rows() * theirs.cols(); ++k) {
-    const double error = std::abs(ours.data()[k] / theirs.data()[k] - 1);
-    if (!(error <= result)) result = error;
-  }
-  return result;
-}
-
 /// Seconds to load the samples and to fill all pairs once, the minimum over several runs.
 struct Seconds {
   double load = 0;
@@ -110,15 +101,14 @@ bool graphs(const Engine& engine, Index count, int repeats) {
     };
     const Matrix<double> exact = kernel(cpu, Precision::f64);
     for (const Precision precision : {Precision::f64, Precision::f32}) {
-      const double error = worst(kernel(engine, precision), exact);
+      const double error = relative_difference(kernel(engine, precision), exact);
       const bool right = error <= (precision == Precision::f64 ? 1e-11 : 1e-5);
       agree = agree && right;
       const Seconds device = time(engine, recipe, x, precision, repeats);
       const Seconds processor = time(cpu, recipe, x, precision, 1);
       fmt::print(
           "{:>16} {}: error {:.1e}{}; load {:.3f} s, all pairs {:.3f} s, {:.4f} us a pair; cpu load {:.3f} s, all "
-          "pairs "
-          "{:.2f} s, ratio {:.1f}\n",
+          "pairs {:.2f} s, ratio {:.1f}\n",
           text, to_string(precision), error, right ? "" : " ANSWERS DIFFER", device.load, device.fill,
           1e6 * device.fill / pairs, processor.load, processor.fill, processor.fill / device.fill);
     }

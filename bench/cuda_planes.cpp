@@ -12,7 +12,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cmath>
 
 namespace widelimit::bench {
 namespace {
@@ -127,16 +126,7 @@ class Run {
  private:
   [[nodiscard]] static double compare(const Gram& ours, const Gram& exact) {
     const auto& expected = std::get<Matrix<double>>(exact.ntk);
-    double worst = 0;
-    std::visit(
-        [&](const auto& found) {
-          for (Index k = 0; k < expected.rows() * expected.cols(); ++k) {
-            const double difference = std::abs(static_cast<double>(found.data()[k]) / expected.data()[k] - 1);
-            if (!(difference <= worst)) worst = difference;
-          }
-        },
-        ours.ntk);
-    return worst;
+    return std::visit([&](const auto& found) { return relative_difference(found, expected); }, ours.ntk);
   }
 
   const Engine& engine_;

@@ -83,6 +83,6 @@ bool run_all(const Benchmark& benchmark) {
 }  // namespace widelimit::bench
 
 int main(int argc, char** argv) {
-  return widelimit::bench::run_benchmark(argc, argv, "Empirical NTK beside the product of Jacobians in PyTorch",
+  return widelimit::bench::run_benchmark(argc, argv, "Empirical NTK, compared with the product of Jacobians in PyTorch",
                                          {.rows = 512, .width = 2048, .repeats = 3}, widelimit::bench::run_all);
 }

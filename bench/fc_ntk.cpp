@@ -96,6 +96,6 @@ bool run_all(const Benchmark& benchmark) {
 
 int main(int argc, char** argv) {
   return widelimit::bench::run_benchmark(argc, argv,
-                                         "NTK of fully-connected ReLU networks beside neural-tangents and syrk",
+                                         "NTK of fully-connected ReLU networks, compared with neural-tangents and syrk",
                                          {.rows = 4000}, widelimit::bench::run_all);
 }

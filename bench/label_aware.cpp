@@ -101,7 +101,7 @@ bool beside_peer(const Benchmark& benchmark) {
       return false;
     }
   }
-  // Wall-clock seconds by index, with CPU seconds in parallel.
+  // The clocks return wall-clock seconds; `processor` holds the CPU seconds of the last call of each.
   std::vector<double> processor(3, 0.0);
   const auto ask = [&](const char* by, std::size_t place) {
     std::istringstream answer(peer.ask(fmt::format("time 0.1 {}", by)));
@@ -119,8 +119,8 @@ bool beside_peer(const Benchmark& benchmark) {
   if (peer.present()) clocks.push_back([&] { return ask("scipy", 2); });
   std::vector<double> seconds = medians_in_turn(clocks, settings.repeats);
   if (peer.present()) seconds.insert(seconds.begin() + 1, ask("numpy", 1));
-  fmt::print("{:>16} {:>8} {:>9} {:>9} {:>9} {:>14} {:>11} {:>9} {:>10} {:>10}\n", "linear1", "n", "seconds",
-             "processor", "/ours", "target", "of proc.", "error", "extra MiB", "Gram MiB");
+  fmt::print("{:>16} {:>8} {:>9} {:>9} {:>9} {:>14} {:>11} {:>9} {:>10} {:>10}\n", "linear1", "n", "seconds", "CPU s",
+             "/ours", "target", "CPU ratio", "error", "extra MiB", "Gram MiB");
   fmt::print("{:>16} {:>8} {:>9.4g} {:>9.4g} {:>9} {:>14} {:>11} {:>9.1e} {:>10.1f} {:>10.1f}\n", "widelimit", n,
              seconds[0], processor[0], "", "", "", error, first.extra_bytes / mebibyte, task.gram_bytes() / mebibyte);
   const std::vector<const char*> names{"NumPy", "NumPy and SciPy"};
@@ -159,7 +159,7 @@ bool run_all(const Benchmark& benchmark) {
 }  // namespace widelimit::bench
 
 int main(int argc, char** argv) {
-  return widelimit::bench::run_benchmark(argc, argv, "Label-aware kernel beside its definition in NumPy",
+  return widelimit::bench::run_benchmark(argc, argv, "Label-aware kernel, compared with its definition in NumPy",
                                          {.rows = 5000, .cols = 784, .sketches = 0, .repeats = 2},
                                          widelimit::bench::run_all);
 }

@@ -80,7 +80,7 @@ bool measure(const Benchmark& benchmark, const MnistTask& task, const MachineOpt
   const std::string question = fmt::format("{} {}", name, options.lambda);
   std::optional<double> their_accuracy;
   if (peer.present()) {
-    const auto file = benchmark.scratch / "told";
+    const auto file = benchmark.scratch / "predictions";
     peer.ask(fmt::format("compute {} {}", question, file.string()));
     const std::vector<Index> theirs = read_classes(file, task.test.count());
     const double different = 1000 * (1 - share_of_equal(ours.classes, theirs));
@@ -147,6 +147,6 @@ bool run(const Benchmark& benchmark) {
 }  // namespace widelimit::bench
 
 int main(int argc, char** argv) {
-  return widelimit::bench::run_benchmark(argc, argv, "Classifiers on MNIST beside scikit-learn's",
+  return widelimit::bench::run_benchmark(argc, argv, "Classifiers on MNIST, compared with scikit-learn",
                                          {.rows = 12665, .cols = 2, .repeats = 3}, widelimit::bench::run);
 }

@@ -5,6 +5,7 @@
 #include "widelimit/engine/engine.hpp"
 
 #include <chrono>
+#include <cmath>
 #include <concepts>
 #include <filesystem>
 #include <functional>
@@ -41,6 +42,17 @@ template <std::floating_point T>
 /// rounded ρ, with an error of √ε; use diagonal_error, which compares with a closed form.
 template <std::floating_point T>
 [[nodiscard]] double disagreement(MatrixView<const T> a, MatrixView<const T> b);
+
+/// Returns the largest |a/b − 1| over all entries; NaN if there is one.
+template <std::floating_point T, std::floating_point U>
+[[nodiscard]] double relative_difference(const Matrix<T>& a, const Matrix<U>& b) {
+  double worst = 0;
+  for (Index k = 0; k < b.rows() * b.cols(); ++k) {
+    const double error = std::abs(static_cast<double>(a.data()[k]) / static_cast<double>(b.data()[k]) - 1);
+    if (!(error <= worst)) worst = error;  // NaN propagates as the worst value
+  }
+  return worst;
+}
 
 /// Returns the largest relative error of the diagonal against `layers`·2‖x‖²/d, the ReLU NTK k(x, x) of a network with
 /// that many trained weight layers of w_std = √2.                                        [docs/theory/kernels.md]

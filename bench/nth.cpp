@@ -22,7 +22,7 @@ constexpr Index definition_samples = 20;
 constexpr Index definition_directions = 8;
 constexpr double definition_tolerance = 1e-10;
 
-/// Rows normalized to norm 1, with labels ±1 by the sign of the first coordinate.
+/// Rows of norm 1, with labels ±1 by the sign of the first coordinate.
 struct Task {
   Task(const Matrix<double>& inputs, Index samples) : x(samples, inputs.cols()), y(usize(samples)) {
     for (Index i = 0; i < samples; ++i) {
@@ -115,6 +115,7 @@ bool run(const Benchmark& benchmark) {
 }  // namespace widelimit::bench
 
 int main(int argc, char** argv) {
-  return widelimit::bench::run_benchmark(argc, argv, "NTH kernel by the number of samples, beside its definition",
+  return widelimit::bench::run_benchmark(argc, argv,
+                                         "NTH kernel by the number of samples, compared with its definition",
                                          {.rows = 2000, .repeats = 1}, widelimit::bench::run);
 }

@@ -134,6 +134,6 @@ bool run(const Benchmark& benchmark) {
 }  // namespace widelimit::bench
 
 int main(int argc, char** argv) {
-  return widelimit::bench::run_benchmark(argc, argv, "Path of kernel ridge regressions beside SciPy",
+  return widelimit::bench::run_benchmark(argc, argv, "Path of kernel ridge regressions, compared with SciPy",
                                          {.rows = 4000, .repeats = 3}, widelimit::bench::run);
 }

@@ -156,6 +156,6 @@ bool run(const Benchmark& benchmark) {
 }  // namespace widelimit::bench
 
 int main(int argc, char** argv) {
-  return widelimit::bench::run_benchmark(argc, argv, "Grid of one-against-one SVMs beside scikit-learn's SVC",
+  return widelimit::bench::run_benchmark(argc, argv, "Grid of one-against-one SVMs, compared with SVC of scikit-learn",
                                          {.rows = 5000}, widelimit::bench::run);
 }

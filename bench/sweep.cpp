@@ -118,7 +118,7 @@ bool run_all(const Benchmark& benchmark) {
 }  // namespace widelimit::bench
 
 int main(int argc, char** argv) {
-  return widelimit::bench::run_benchmark(argc, argv,
-                                         "Depth x frozen-layers sweep of a fully-connected ReLU network beside NumPy",
-                                         {.rows = 2000}, widelimit::bench::run_all);
+  return widelimit::bench::run_benchmark(
+      argc, argv, "Sweep over depths and frozen layers of a fully-connected ReLU network, compared with NumPy",
+      {.rows = 2000}, widelimit::bench::run_all);
 }

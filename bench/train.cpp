@@ -76,6 +76,6 @@ bool run_all(const Benchmark& benchmark) {
 }  // namespace widelimit::bench
 
 int main(int argc, char** argv) {
-  return widelimit::bench::run_benchmark(argc, argv, "A step of training a wide network beside sgemm",
+  return widelimit::bench::run_benchmark(argc, argv, "Training step of a wide network, compared with sgemm",
                                          {.rows = 128, .width = 10000}, widelimit::bench::run_all);
 }

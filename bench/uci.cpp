@@ -221,6 +221,6 @@ bool run(const Benchmark& benchmark) {
 }  // namespace widelimit::bench
 
 int main(int argc, char** argv) {
-  return widelimit::bench::run_benchmark(argc, argv, "Protocol of the UCI benchmark beside scikit-learn's SVC",
+  return widelimit::bench::run_benchmark(argc, argv, "Protocol of the UCI benchmark, compared with SVC of scikit-learn",
                                          {.rows = 2000, .cols = 1, .limit = 60, .repeats = 3}, widelimit::bench::run);
 }

@@ -2,6 +2,7 @@
 
 #include "experiments/experiments.hpp"
 #include "widelimit/base/error.hpp"
+#include "widelimit/finite/training/train.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -78,6 +79,21 @@ std::vector<Index> Setting::counts(const std::string& option, Index least) const
     fail(Code::usage, "--{} {}: expected comma-separated whole numbers of at least {}", option, text(option), least);
   }
   return *given;
+}
+
+TrainTest Setting::load(DataRequest request) const {
+  request.memory = memory;
+  request.progress = progress;
+  return load_train_test(request);
+}
+
+TrainOptions Setting::training() const {
+  TrainOptions options;
+  options.seed = seed;
+  options.precision = precision;
+  options.memory = memory;
+  options.progress = progress;
+  return options;
 }
 
 std::vector<Experiment> all_experiments() {

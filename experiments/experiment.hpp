@@ -1,6 +1,7 @@
 #pragma once
 
 #include "widelimit/base/progress.hpp"
+#include "widelimit/data/request.hpp"
 #include "widelimit/engine/engine.hpp"
 #include "widelimit/report/html.hpp"
 
@@ -12,6 +13,10 @@
 #include <string>
 #include <utility>
 #include <vector>
+
+namespace widelimit {
+struct TrainOptions;
+}  // namespace widelimit
 
 namespace widelimit::experiment {
 
@@ -45,6 +50,11 @@ struct Setting {
   [[nodiscard]] std::vector<double> numbers(const std::string& option, double least, double most) const;
   /// Returns comma-separated integers, at least one, all at least `least`.
   [[nodiscard]] std::vector<Index> counts(const std::string& option, Index least) const;
+
+  /// Loads the data of a request within `memory`, with `progress`.
+  [[nodiscard]] TrainTest load(DataRequest request) const;
+  /// Returns training options with the seed, precision, memory and progress of the run.
+  [[nodiscard]] TrainOptions training() const;
 };
 
 /// A section of the results: a table of our and published values, a text below it, and figures.

@@ -18,4 +18,10 @@ double log_slope(std::span<const double> x, std::span<const double> y) {
   return line ? line->slope : 0.0;
 }
 
+void write_slope(nlohmann::ordered_json& json, const std::optional<LineFit>& fit) {
+  if (!fit) return;
+  json["slope"] = fit->slope;
+  if (fit->interval) json["interval"] = {fit->interval->first, fit->interval->second};
+}
+
 }  // namespace widelimit::experiment

@@ -372,8 +372,7 @@ void run_bound(const BoundChoice& choice) {
   for (const std::string& line : lines) output += line + "\n";
   if (common.report) {
     write_bound_page(*common.report, outcome, lines, record.page_settings());
-    record.results["report"] = *common.report;
-    output += fmt::format("report in {}\n", *common.report);
+    add_report(record, output, *common.report);
   }
   print_result(common, record, output);
   for (const BoundRow& row : outcome.rows) {

@@ -1,6 +1,7 @@
 #include "app/certify/certified.hpp"
 #include "app/certify/certify_page.hpp"
 #include "app/fit/predictor.hpp"
+#include "app/kernel/kernel_file.hpp"
 #include "app/shell/data_options.hpp"
 #include "app/shell/outcome.hpp"
 #include "app/shell/program.hpp"
@@ -9,7 +10,6 @@
 #include "widelimit/base/clock.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/certificate/network/network_certificate.hpp"
-#include "widelimit/data/file/file.hpp"
 #include "widelimit/report/csv.hpp"
 
 #include <algorithm>
@@ -169,13 +169,10 @@ void run_certify(const CertifyChoice& choice) {
   CertifyOptions how = choice.options();
   choice.common.check_report(true);
   choice.common.check_distinct_files(choice.out, choice.data.specs({choice.model}));
-  if (choice.out && !is_table_file(*choice.out)) {
-    fail(Code::usage, "--out {}: the extension must be .csv, .tsv or .json", *choice.out);
-  }
+  if (choice.out) check_table_path(*choice.out);
   const auto engine = choice.common.make_engine();
   require_certificates(*engine);  // before the model and the samples are read
   const Predictor predictor = load_predictor(choice.model, choice.common, *engine);
-  if (choice.out) check_writable(*choice.out, 0);
   const NewSamples samples = load_samples(choice.common, choice.data, predictor);
   const Dataset& data = samples.data;
   const std::vector<Index> labels = certified_labels(predictor, data);
@@ -201,13 +198,11 @@ void run_certify(const CertifyChoice& choice) {
   std::string output = certified_summary(certified) + table_text(table);
   if (choice.out) {
     write_table(sample_table(certified, predictor.classes, labels), *choice.out);
-    record.results["file"] = *choice.out;
-    output += fmt::format("written to {}\n", *choice.out);
+    add_file(record, output, *choice.out);
   }
   if (choice.common.report) {
     write_predictor_page(choice, predictor, certified, table, data, labels, *engine, record.page_settings());
-    record.results["report"] = *choice.common.report;
-    output += fmt::format("report in {}\n", *choice.common.report);
+    add_report(record, output, *choice.common.report);
   }
   print_result(choice.common, record, output);
 }

@@ -9,7 +9,6 @@
 #include "app/shell/remedies.hpp"
 
 #include "widelimit/analysis/comparison/compare.hpp"
-#include "widelimit/data/file/file.hpp"
 #include "widelimit/report/comparison_report.hpp"
 #include "widelimit/report/csv.hpp"
 
@@ -89,10 +88,7 @@ void check_choice(const CompareChoice& choice, const DataRequest& request) {
   if (choice.inner_folds < 2) fail(Code::usage, "--inner-folds {}: choose at least 2", choice.inner_folds);
   if (choice.sweep && choice.networks.empty()) fail(Code::usage, "--sweep requires --networks");
   choice.common.check_distinct_files(choice.out, choice.data.specs());
-  if (choice.out && !is_table_file(*choice.out)) {
-    fail(Code::usage, "--out {}: the extension must be .csv, .tsv or .json", *choice.out);
-  }
-  if (choice.out) check_writable(*choice.out, 0);
+  if (choice.out) check_table_path(*choice.out);
   if (choice.probability && !choice.save) fail(Code::usage, "--probability requires --save");
   if (!choice.save) return;
   (void)choice.fit_options({.network = "fc:1"}, 1, *choice.save).machine_options();
@@ -199,8 +195,7 @@ void run_compare(const CompareChoice& choice, const CLI::App& verb) {
   }
   if (choice.out) {
     write_table(comparison_rows(comparison), *choice.out);
-    record.results["file"] = *choice.out;
-    output += fmt::format("written to {}\n", *choice.out);
+    add_file(record, output, *choice.out);
   }
   FitOutcome saved;
   if (choice.save) {
@@ -213,8 +208,7 @@ void run_compare(const CompareChoice& choice, const CLI::App& verb) {
   }
   if (choice.common.report) {
     write_comparison_page(choice, data.train.name, comparison, saved, record.page_settings());
-    record.results["report"] = *choice.common.report;
-    output += fmt::format("report in {}\n", *choice.common.report);
+    add_report(record, output, *choice.common.report);
   }
   print_result(choice.common, record, output);
   if (choice.save) check_ending(saved.fitted.machine.fit.summary);

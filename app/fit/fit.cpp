@@ -1,6 +1,5 @@
 #include "app/fit/fit_outcome.hpp"
 #include "app/fit/machine_pages.hpp"
-#include "app/fit/output_errors.hpp"
 #include "app/fit/scores_text.hpp"
 #include "app/kernel/kernel_file.hpp"
 #include "app/shell/loading.hpp"

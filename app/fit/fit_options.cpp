@@ -67,6 +67,20 @@ MachineOptions FitOptions::machine_options(const Dataset& train) const {
   return result;
 }
 
+void add_variant_options(CLI::App& verb, double& epsilon, bool& bias, std::optional<std::string>& scheme,
+                         const char* group) {
+  verb.add_option("--epsilon", epsilon, "svr: width ε of the insensitive zone of the loss")
+      ->type_name("E")
+      ->capture_default_str()
+      ->group(group);
+  verb.add_flag("--bias", bias, "Add an unregularised bias")->group(group);
+  verb.add_option("--scheme", scheme,
+                  "More than two classes with svm: one-vs-one (the default), one-vs-one-first (ties go to the first "
+                  "class, as in LIBSVM) or one-vs-rest")
+      ->type_name("HOW")
+      ->group(group);
+}
+
 void add_machine_options(CLI::App& verb, FitOptions& options) {
   add_kernel_choice(verb, options.kernel, machine_group);
   verb.add_option("--machine", options.machine, "regression, ridge, hard-svm, svm, svm2, svr or logistic")
@@ -77,16 +91,7 @@ void add_machine_options(CLI::App& verb, FitOptions& options) {
       ->type_name("L")
       ->capture_default_str()
       ->group(machine_group);
-  verb.add_option("--epsilon", options.epsilon, "svr: width ε of the insensitive zone of the loss")
-      ->type_name("E")
-      ->capture_default_str()
-      ->group(machine_group);
-  verb.add_flag("--bias", options.bias, "Add an unregularised bias")->group(machine_group);
-  verb.add_option("--scheme", options.scheme,
-                  "More than two classes with svm: one-vs-one (the default), one-vs-one-first (ties go to the first "
-                  "class, as in LIBSVM) or one-vs-rest")
-      ->type_name("HOW")
-      ->group(machine_group);
+  add_variant_options(verb, options.epsilon, options.bias, options.scheme, machine_group);
   verb.add_option("--tolerance", options.tolerance,
                   "Relative duality gap; default 1e-6, logistic 1e-8; cg: relative residual")
       ->type_name("T")

@@ -43,6 +43,10 @@ void add_fit_options(CLI::App& verb, FitOptions& options);
 /// --tolerance.
 void add_machine_options(CLI::App& verb, FitOptions& options);
 
+/// Adds --epsilon, --bias and --scheme, the variants of a machine.
+void add_variant_options(CLI::App& verb, double& epsilon, bool& bias, std::optional<std::string>& scheme,
+                         const char* group);
+
 /// Returns the options of kernel, machine and data for records and model files.
 [[nodiscard]] nlohmann::ordered_json fit_settings(const FitOptions& options, const KernelRequest& request,
                                                   const DataRequest& data);

@@ -198,8 +198,7 @@ void run_likelihood(const LikelihoodChoice& choice) {
         .table(summary_table(found.summary))
         .settings(record.page_settings())
         .write(*choice.common.report);
-    record.results["report"] = *choice.common.report;
-    output += fmt::format("report in {}\n", *choice.common.report);
+    add_report(record, output, *choice.common.report);
   }
   print_result(choice.common, record, output);
   if (!found.summary.converged()) {

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 namespace widelimit::app {
 
 std::string scores_text(const std::vector<NamedScore>& parts, const std::vector<std::string>& classes) {
@@ -22,6 +24,21 @@ std::string scores_text(const std::vector<NamedScore>& parts, const std::vector<
   }
   for (const auto& [name, score] : parts) {
     for (const std::string& note : missing_scores(score, classes)) text += fmt::format("{}: {}\n", name, note);
+  }
+  return text;
+}
+
+std::string add_output_errors(const Matrix<double>& decisions, const Dataset& data, nlohmann::ordered_json& json) {
+  if (data.outputs.rows() != decisions.rows() || data.outputs.cols() != decisions.cols()) return {};
+  std::string text;
+  for (Index c = 0; c < decisions.cols(); ++c) {
+    double square = 0;
+    for (Index i = 0; i < decisions.rows(); ++i) square += std::pow(data.outputs(i, c) - decisions(i, c), 2);
+    const double error = std::sqrt(square / static_cast<double>(decisions.rows()));
+    const Column& column = data.layout.outputs[usize(c)];
+    const std::string name = column.name.empty() ? fmt::format("column {}", column.place + 1) : column.name;
+    json["rmse"][name] = error;
+    text += fmt::format("{}{} {:.4g}", c == 0 ? "root mean squared error: " : ", ", name, error);
   }
   return text;
 }

@@ -1,6 +1,9 @@
 #pragma once
 
+#include "widelimit/data/dataset.hpp"
 #include "widelimit/report/scores.hpp"
+
+#include <nlohmann/json.hpp>
 
 #include <string>
 #include <vector>
@@ -10,5 +13,9 @@ namespace widelimit::app {
 /// Formats scores for the terminal. For classes: all scores with a row per part, then a row per class of the last part,
 /// unless there are too many; for numbers one line per part. The last lines list undefined scores with the reason.
 [[nodiscard]] std::string scores_text(const std::vector<NamedScore>& parts, const std::vector<std::string>& classes);
+
+/// Adds the root mean squared error of each output, by the name of its label, to `json` and returns it as a line of
+/// text. Returns an empty string unless the samples have several numeric labels.
+std::string add_output_errors(const Matrix<double>& decisions, const Dataset& data, nlohmann::ordered_json& json);
 
 }  // namespace widelimit::app

@@ -120,16 +120,7 @@ void add_selection_options(CLI::App& verb, SelectionChoice& choice, const char* 
       ->type_name("N|FILE")
       ->capture_default_str()
       ->group(group);
-  verb.add_option("--epsilon", choice.epsilon, "svr: width ε of the insensitive zone of the loss")
-      ->type_name("E")
-      ->capture_default_str()
-      ->group(group);
-  verb.add_flag("--bias", choice.bias, "Add an unregularised bias")->group(group);
-  verb.add_option("--scheme", choice.scheme,
-                  "More than two classes with svm: one-vs-one (the default), one-vs-one-first (ties go to the first "
-                  "class, as in LIBSVM) or one-vs-rest")
-      ->type_name("HOW")
-      ->group(group);
+  add_variant_options(verb, choice.epsilon, choice.bias, choice.scheme, group);
   add_class_weight_options(verb, choice.class_weights, group);
 }
 

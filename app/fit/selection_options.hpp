@@ -48,8 +48,8 @@ struct SelectionChoice {
   void write_settings(nlohmann::ordered_json& settings) const;
 };
 
-/// Adds --machine, --lambdas, --folds, --epsilon, --bias, --scheme, --balance and --class-weight. `usual` describes the
-/// default values of λ.
+/// Adds --machine, --lambdas, --folds, --epsilon, --bias, --scheme, --balance and --class-weight. `default_lambdas`
+/// describes the default values of λ.
 void add_selection_options(CLI::App& verb, SelectionChoice& choice, const char* group,
                            const std::string& default_lambdas);
 

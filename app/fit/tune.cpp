@@ -220,8 +220,7 @@ void run_tune(const TuneChoice& choice) {
   if (choice.common.report) {
     write_tune_page(*choice.common.report, sentence, candidates, method, {chosen, place}, table, refitted.scores,
                     refitted.model.classes, record.page_settings());
-    record.results["report"] = *choice.common.report;
-    output += fmt::format("report in {}\n", *choice.common.report);
+    add_report(record, output, *choice.common.report);
   }
   print_result(choice.common, record, output);
   if (choice.out) check_ending(refitted.fitted.machine.fit.summary);

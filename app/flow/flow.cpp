@@ -223,7 +223,7 @@ void run_flow(const FlowChoice& choice) {
   const auto engine = choice.common.make_engine();
   choice.common.check_report(true);
   choice.common.check_distinct_files(choice.out, choice.data.specs());
-  if (choice.out) check_trajectory_path(*choice.out);
+  if (choice.out) check_series_path(*choice.out);
 
   const TrainTest data = load_request(choice.common, data_request);
   const Loss loss = choice.parsed_loss();
@@ -249,14 +249,12 @@ void run_flow(const FlowChoice& choice) {
   for (const std::string& line : summary_lines(outcome)) output += line + "\n";
   if (choice.out && !outcome.trajectory.times.empty()) {
     write_trajectory(*choice.out, outcome, file_settings(choice.common, settings, data.train.class_names));
-    record.results["file"] = *choice.out;
-    output += fmt::format("written to {}\n", *choice.out);
+    add_file(record, output, *choice.out);
   }
   if (choice.common.report && !outcome.trajectory.times.empty()) {
     write_flow_page(*choice.common.report, fmt::format("{} loss on {}", choice.loss, data.train.name), outcome,
                     record.page_settings());
-    record.results["report"] = *choice.common.report;
-    output += fmt::format("report in {}\n", *choice.common.report);
+    add_report(record, output, *choice.common.report);
   }
   print_result(choice.common, record, output);
   if (!summary.converged()) fail(Code::numerical, "{}: {}", text(summary.ending), summary.message);

@@ -36,8 +36,6 @@ void evaluate_outputs(FlowOutcome& outcome, const TrainTest& data);
 [[nodiscard]] std::vector<std::string> summary_lines(const FlowOutcome& outcome);
 [[nodiscard]] nlohmann::ordered_json outcome_json(const FlowOutcome& outcome);
 
-/// Throws Error{usage} unless the extension is .csv, .npz or .h5, Error{resource} if the file cannot be written.
-void check_trajectory_path(const std::filesystem::path& path);
 /// Writes CSV with a row per time and a column per output, or NPZ or HDF5 with the arrays times, objective, loss, train
 /// and test (times × samples × outputs), samples, alpha and, for losses with kinks, event_time, event_sample,
 /// event_output.

@@ -5,6 +5,7 @@
 #include "widelimit/data/file/file.hpp"
 #include "widelimit/data/formats/npz.hpp"
 #include "widelimit/data/hdf5/hdf5.hpp"
+#include "widelimit/report/csv.hpp"
 
 namespace widelimit::app {
 
@@ -16,12 +17,10 @@ LabelArrays::LabelArrays(const TrainTest& data) {
 }
 
 void LabelArrays::add(const std::string& name, const Dataset& data) {
-  const Index n = data.count();
   if (!data.labels.empty()) {
-    const auto& classes = classes_.emplace_back(data.labels.begin(), data.labels.end());
-    arrays_.push_back({name, MatrixView<const std::int64_t>{classes.data(), 1, n, n}, {n}});
+    arrays_.push_back(list_array(name, classes_.emplace_back(data.labels.begin(), data.labels.end())));
   } else if (!data.targets.empty()) {
-    arrays_.push_back({name, MatrixView<const double>{data.targets.data(), 1, n, n}, {n}});
+    arrays_.push_back(list_array(name, data.targets));
   } else if (data.outputs.rows() > 0) {
     arrays_.push_back({name, data.outputs.view(), {}});
   }
@@ -32,6 +31,18 @@ void check_kernel_path(const std::filesystem::path& path, double bytes) {
     fail(Code::usage, "--out {}: the extension must be .npz or .h5", path.string());
   }
   check_writable(path, static_cast<std::uint64_t>(bytes));
+}
+
+void check_series_path(const std::filesystem::path& path) {
+  if (path.extension() != ".csv" && path.extension() != ".npz" && !is_hdf5(path)) {
+    fail(Code::usage, "--out {}: the extension must be .csv, .npz or .h5", path.string());
+  }
+  check_writable(path, 0);
+}
+
+void check_table_path(const std::filesystem::path& path) {
+  if (!is_table_file(path)) fail(Code::usage, "--out {}: the extension must be .csv, .tsv or .json", path.string());
+  check_writable(path, 0);
 }
 
 void check_model_path(const std::filesystem::path& path) {

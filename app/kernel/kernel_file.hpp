@@ -18,6 +18,13 @@ namespace widelimit::app {
 
 [[nodiscard]] bool is_hdf5(const std::filesystem::path& path);
 
+/// Returns a one-dimensional array, a view of `values`.
+template <typename T>
+[[nodiscard]] NamedArray list_array(const std::string& name, const std::vector<T>& values) {
+  const Index count = std::ssize(values);
+  return {name, MatrixView<const T>{values.data(), 1, count, count}, {count}};
+}
+
 /// Arrays y and y_test of the labels, for a file; absent if the data have none.
 class LabelArrays {
  public:
@@ -34,6 +41,12 @@ class LabelArrays {
 /// Checks the path before the computation. Throws Error{usage} unless the extension is .npz, .h5 or .hdf5,
 /// Error{resource} if `bytes` cannot be written there.
 void check_kernel_path(const std::filesystem::path& path, double bytes);
+
+/// Same for times, curves or directions: .csv, .npz, .h5 or .hdf5.
+void check_series_path(const std::filesystem::path& path);
+
+/// Same for a table: .csv, .tsv or .json.
+void check_table_path(const std::filesystem::path& path);
 
 /// Same for a model or a trained network, which requires an HDF5 file.
 void check_model_path(const std::filesystem::path& path);

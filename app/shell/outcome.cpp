@@ -69,6 +69,16 @@ void warn_layout(const CommonOptions& options, const Network& network, const Sha
   }
 }
 
+void add_file(Record& record, std::string& output, const std::string& path) {
+  record.results["file"] = path;
+  output += fmt::format("written to {}\n", path);
+}
+
+void add_report(Record& record, std::string& output, const std::string& path) {
+  record.results["report"] = path;
+  output += fmt::format("report in {}\n", path);
+}
+
 void print_result(const CommonOptions& options, const Record& record, std::string_view text) {
   if (options.json) {
     print(record.to_text());

@@ -12,8 +12,8 @@
 
 namespace widelimit::app {
 
-/// Formats a table for the terminal: text columns left-aligned, numeric columns right-aligned, separated by two blanks,
-/// below the caption.
+/// Formats a table for the terminal: the caption, then the columns, separated by two blanks; text is left-aligned,
+/// numbers are right-aligned.
 [[nodiscard]] std::string table_text(const Table& table);
 
 /// Prints "widelimit: note: …" to standard error, unless --quiet.
@@ -27,6 +27,10 @@ void warn_layout(const CommonOptions& options, const Network& network, const Sha
 
 /// Warns if the quadrature error of a kernel exceeds the rounding of its precision.
 void warn_quadrature(const CommonOptions& options, double quadrature_error, Precision precision);
+
+/// Add a written file to the record and to the text of a result: "written to FILE", "report in PAGE".
+void add_file(Record& record, std::string& output, const std::string& path);
+void add_report(Record& record, std::string& output, const std::string& path);
 
 /// Prints the result of a verb: the record with --json, otherwise `text` unless --quiet.
 void print_result(const CommonOptions& options, const Record& record, std::string_view text);

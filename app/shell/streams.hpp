@@ -6,7 +6,8 @@ namespace widelimit::app {
 
 /// Opens closed standard streams on /dev/null and ignores SIGPIPE and SIGXFSZ. Must be called first: the next opened
 /// file would get the descriptor of a closed stream, and messages would be written into it. Writing to a standard
-/// output that was closed still fails. A broken pipe or a file at its size limit (ulimit -f) fails the write only.
+/// output that was closed still fails. Writing to a broken pipe, or beyond the size limit of files (ulimit -f), fails
+/// instead of ending the program.
 void secure_streams();
 
 /// Writes to standard output. Throws Error{resource} if it cannot be written, e.g. on a full disk.

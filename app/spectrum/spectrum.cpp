@@ -239,7 +239,7 @@ void run_spectrum(const SpectrumChoice& choice) {
   const auto engine = choice.common.make_engine();
   choice.common.check_report(true);
   choice.common.check_distinct_files(choice.out, choice.data.specs());
-  if (choice.out) check_spectrum_path(*choice.out);
+  if (choice.out) check_series_path(*choice.out);
 
   const TrainTest data = load_request(choice.common, data_request);
   const DataKernels kernels = machine_kernels(choice.kernel, choice.common, request, data, *engine);
@@ -258,14 +258,12 @@ void run_spectrum(const SpectrumChoice& choice) {
   std::string output = spectrum_text(outcome);
   if (choice.out) {
     write_spectrum(*choice.out, outcome, file_settings(choice.common, record.settings, data.train.class_names));
-    record.results["file"] = *choice.out;
-    output += fmt::format("written to {}\n", *choice.out);
+    add_file(record, output, *choice.out);
   }
   if (choice.common.report) {
     write_spectrum_page(*choice.common.report, fmt::format("Spectrum and labels of {}", data.train.name), outcome,
                         record.page_settings());
-    record.results["report"] = *choice.common.report;
-    output += fmt::format("report in {}\n", *choice.common.report);
+    add_report(record, output, *choice.common.report);
   }
   print_result(choice.common, record, output);
 }

@@ -1,10 +1,16 @@
 #include "app/spectrum/spectrum_outcome.hpp"
 
+#include "app/flow/times.hpp"
+#include "app/kernel/kernel_file.hpp"
+
+#include "widelimit/report/csv.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <deque>
 #include <optional>
 
 namespace widelimit::app {
@@ -16,8 +22,6 @@ constexpr std::array<Index, 3> first_directions{1, 10, 100};
 
 /// Fraction of the initial loss from which a difference from the prediction is remarked.
 constexpr double notable_difference = 0.05;
-
-std::string spectrum_time_text(double time) { return std::isinf(time) ? "inf" : fmt::format("{:.6g}", time); }
 
 Cell cell_of(const std::optional<double>& value) { return value ? Cell(*value) : Cell(); }
 
@@ -62,6 +66,26 @@ std::vector<std::size_t> spread(std::size_t rows, std::size_t count) {
   return places;
 }
 
+Table directions_table(const SpectrumOutcome& outcome) {
+  Table table{.columns = {"direction", "eigenvalue"}};
+  for (const NamedLabels& one : outcome.labels) {
+    const Index outputs = one.labels.projections().cols();
+    for (Index c = 0; c < outputs; ++c) {
+      table.columns.push_back(outputs == 1 ? one.name : fmt::format("{}_{}", one.name, c));
+    }
+  }
+  const std::vector<double>& values = outcome.spectrum->eigenvalues();
+  for (Index i = 0; i < std::ssize(values); ++i) {
+    std::vector<Cell> row{std::int64_t{i + 1}, values[usize(i)]};
+    for (const NamedLabels& one : outcome.labels) {
+      const Matrix<double>& projections = one.labels.projections();
+      for (Index c = 0; c < projections.cols(); ++c) row.emplace_back(projections(i, c));
+    }
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
 }  // namespace
 
 std::vector<NamedModes> SpectrumOutcome::named_networks() const {
@@ -99,7 +123,7 @@ Table losses_table(const SpectrumOutcome& outcome, std::size_t rows) {
   Table table{.columns = {"time"}};
   for (const NamedLabels& one : outcome.labels) table.columns.push_back(one.name);
   for (const std::size_t k : spread(rows, outcome.times.size())) {
-    std::vector<Cell> row{spectrum_time_text(outcome.times[k])};
+    std::vector<Cell> row{time_text(outcome.times[k])};
     for (const NamedLabels& one : outcome.labels) {
       row.emplace_back(one.labels.loss(outcome.times[k]) / one.labels.total());
     }
@@ -187,11 +211,7 @@ nlohmann::ordered_json outcome_json(const SpectrumOutcome& outcome) {
   for (const double ridge : outcome.ridges) {
     dimensions.push_back({{"ridge", ridge}, {"dimension", spectrum.effective_dimension(ridge)}});
   }
-  auto& times = json["times"] = nlohmann::ordered_json::array();
-  // JSON cannot represent infinity.
-  for (const double time : outcome.times) {
-    times.push_back(std::isinf(time) ? nlohmann::ordered_json("inf") : nlohmann::ordered_json(time));
-  }
+  json["times"] = times_json(outcome.times);
   json["epsilon"] = outcome.epsilon;
   for (std::size_t k = 0; k < outcome.labels.size(); ++k) {
     const auto& [name, labels] = outcome.labels[k];
@@ -212,6 +232,30 @@ nlohmann::ordered_json outcome_json(const SpectrumOutcome& outcome) {
   }
   json["remarks"] = spectrum_remarks(outcome);
   return json;
+}
+
+void write_spectrum(const std::filesystem::path& path, const SpectrumOutcome& outcome,
+                    const nlohmann::ordered_json& settings) {
+  if (path.extension() == ".csv") {
+    write_csv(directions_table(outcome), path);
+    return;
+  }
+  const Matrix<double> vectors = outcome.spectrum->eigenvectors();
+  std::vector<NamedArray> arrays{list_array("eigenvalues", outcome.spectrum->eigenvalues()),
+                                 {"eigenvectors", vectors.view(), {}}};
+  std::deque<std::vector<std::int64_t>> steps;  // storage of the views
+  for (std::size_t k = 0; k < outcome.labels.size(); ++k) {
+    // Array names must not contain colons.
+    std::string name = outcome.labels[k].name;
+    std::replace(name.begin(), name.end(), ':', '_');
+    arrays.push_back({"projections_" + name, outcome.labels[k].labels.projections().view(), {}});
+    if (outcome.networks.empty()) continue;
+    const ModeDynamics& network = outcome.networks[k];
+    arrays.push_back(list_array("steps_" + name, steps.emplace_back(network.steps.begin(), network.steps.end())));
+    arrays.push_back({"measured_" + name, network.measured.view(), {}});
+    arrays.push_back({"predicted_" + name, network.predicted.view(), {}});
+  }
+  write_arrays(path, arrays, settings);
 }
 
 void write_spectrum_page(const std::filesystem::path& path, const std::string& title, const SpectrumOutcome& outcome,

@@ -37,8 +37,6 @@ struct SpectrumOutcome {
 [[nodiscard]] std::vector<std::string> spectrum_remarks(const SpectrumOutcome& outcome);
 [[nodiscard]] nlohmann::ordered_json outcome_json(const SpectrumOutcome& outcome);
 
-/// Throws Error{usage} unless the extension is .csv, .npz or .h5, Error{resource} if the file cannot be written.
-void check_spectrum_path(const std::filesystem::path& path);
 /// Writes CSV with a row per direction (eigenvalue and projections of all labels), or NPZ or HDF5 with eigenvalues,
 /// eigenvectors (row i is v_i), projections by labels and, for networks, steps, measured and predicted errors.
 void write_spectrum(const std::filesystem::path& path, const SpectrumOutcome& outcome,

@@ -189,8 +189,7 @@ void run_equivalence(const EquivalenceChoice& choice) {
   if (common.report) {
     write_equivalence_page(*common.report, fmt::format("Networks and their machine on {}", data.train.name), result,
                            record.page_settings());
-    record.results["report"] = *common.report;
-    output += fmt::format("report in {}\n", *common.report);
+    add_report(record, output, *common.report);
   }
   print_result(common, record, output);
 }

@@ -102,12 +102,8 @@ void write_evolution(const std::filesystem::path& path, const Evolution& found, 
       {"steps", steps.view(), {count}},
       {"distances", found.distances.view(), {}},
       {"kernels", kernels.view(), each == 1 ? std::vector<Index>{count, n, n} : std::vector<Index>{count, each, n, n}}};
-  std::vector<double> classes(probe.classes.begin(), probe.classes.end());
-  if (!classes.empty()) {
-    arrays.push_back({"classes",
-                      MatrixView<const double>{classes.data(), 1, std::ssize(classes), std::ssize(classes)},
-                      {std::ssize(classes)}});
-  }
+  const std::vector<double> classes(probe.classes.begin(), probe.classes.end());
+  if (!classes.empty()) arrays.push_back(list_array("classes", classes));
   write_arrays(path, arrays, settings);
 }
 
@@ -156,15 +152,13 @@ void run_evolution(const EvolutionChoice& choice) {
     output += sentence(found) + "\n";
     if (choice.out) {
       write_evolution(*choice.out, found, probe, file_settings(common, record.settings, data.train.class_names));
-      record.results["file"] = *choice.out;
-      output += fmt::format("written to {}\n", *choice.out);
+      add_file(record, output, *choice.out);
     }
     if (common.report) {
       Page page(fmt::format("Evolution of the tangent kernel on {}", data.train.name), sentence(found));
       add_evolution(page, found, class_bands(probe.classes, data.train.class_names));
       page.settings(record.page_settings()).write(*common.report);
-      record.results["report"] = *common.report;
-      output += fmt::format("report in {}\n", *common.report);
+      add_report(record, output, *common.report);
     }
   }
   print_result(common, record, output);

@@ -333,14 +333,12 @@ void run_training(const TrainChoice& choice) {
     write_train_page(*choice.common.report,
                      fmt::format("A network of width {} on {}", fmt::join(choice.widths, ", "), data.train.name), net,
                      scores, data.train.class_names, record.page_settings());
-    record.results["report"] = *choice.common.report;
-    output += fmt::format("report in {}\n", *choice.common.report);
+    add_report(record, output, *choice.common.report);
   }
   if (choice.checkpoint) output += fmt::format("checkpoint in {}\n", *choice.checkpoint);
   if (choice.out && is_usable(trained.summary)) {
     save_network(*choice.out, trained, network_notes(choice, data, record.settings));
-    record.results["file"] = *choice.out;
-    output += fmt::format("written to {}\n", *choice.out);
+    add_file(record, output, *choice.out);
   }
   print_result(choice.common, record, output);
   check_training(trained.summary, choice.out);

@@ -1,4 +1,4 @@
-"""Times the Cholesky factorization of cuSOLVER alone (64-bit interface, float64, in place), the reference for exact
+"""Times the Cholesky factorisation of cuSOLVER alone (64-bit interface, float64, in place), the reference for exact
 ridge. Prints the median time and the error of the factor of a leading block against NumPy.
 """
 

@@ -1,5 +1,6 @@
 #include "experiments/experiments.hpp"
 
+#include "experiments/log_slope.hpp"
 #include "experiments/tasks/digit_pair.hpp"
 #include "experiments/tasks/mnist_task.hpp"
 #include "widelimit/base/clock.hpp"
@@ -140,7 +141,7 @@ RadiusRow network_row(const Setting& setting, const Table2Choice& choice, const 
                       bool centred, std::uint64_t seed, const std::vector<Index>& few) {
   stop_if_asked(setting.progress);
   const auto samples = static_cast<double>(pair.data.train.count());
-  TrainOptions options;
+  TrainOptions options = setting.training();
   options.width = width;
   options.loss.kind = LossKind::hinge;
   options.regulariser = choice.regulariser;
@@ -153,8 +154,6 @@ RadiusRow network_row(const Setting& setting, const Table2Choice& choice, const 
   options.seed = seed;
   options.precision = Precision::f32;  // a million channels in float64 take 12 GB
   options.look = false;
-  options.memory = setting.memory;
-  options.progress = setting.progress;
   TrainedNetwork trained =
       train(choice.network, {.x = pair.data.train.view(), .y = pair.targets.train.view()}, options, setting.engine);
   if (!trained.summary.finished()) fail(Code::numerical, "width {}: {}", width, trained.summary.message);
@@ -287,22 +286,24 @@ Outcome run_table2(const Setting& setting) {
   part.words = fmt::format(
       "{} training images of MNIST 0 and 1, values in [0, 1]; {} test images, and {} of them at random; statistics are "
       "over correctly classified images. Networks: {}, hinge loss, {:g} epochs with batches of {}, step size {:g} on "
-      "the "
-      "mean loss, regulariser {} with λ = {:g}, float32; ℓ∞ balls without a box, interval bound propagation in float64 "
-      "with rigorous rounding. Means and deviations are averaged over networks. The machine: λ = {:g}, EQ Theorem 4.2. "
-      "EQ does not describe the training of its networks; the certificate is proportional to their outputs (mean "
-      "margin), and number and size of steps were chosen so that the radius at width 1,000 is close to that of EQ.",
+      "the mean loss, regulariser {} with λ = {:g}, float32; ℓ∞ balls without a box, interval bound propagation in "
+      "float64 with rigorous rounding. Means and deviations are averaged over networks. The machine: λ = {:g}, EQ "
+      "Theorem 4.2. EQ does not describe the training of its networks; the certificate is proportional to their "
+      "outputs (mean margin), and number and size of steps were chosen so that the radius at width 1,000 is close to "
+      "that of EQ.",
       pair.data.train.count(), pair.data.test->count(), few.size(), choice.network.to_text(), choice.epochs,
       choice.batch, choice.rate, to_string(choice.regulariser), choice.lambda, choice.machine_lambda);
   outcome.results["rows"] = std::move(json);
   const auto slope = fit_line(line.log_width, line.log_radius);
   const auto centred_slope = fit_line(centred.log_width, centred.log_radius);
-  tell_fit(outcome.results, slope);
-  tell_fit(outcome.results["centred"], centred_slope);
-  const auto told = [](const std::optional<LineFit>& fit) { return fit ? slope_text(fit) : "unknown for one width"; };
+  write_slope(outcome.results, slope);
+  write_slope(outcome.results["centred"], centred_slope);
+  const auto slope_or_none = [](const std::optional<LineFit>& fit) {
+    return fit ? slope_text(fit) : "unknown for one width";
+  };
   outcome.sentence =
       fmt::format("Exponents of the width in certified radii: of f {} (1/√m is -0.5), of f - f0 {} (0: constant).",
-                  told(slope), told(centred_slope));
+                  slope_or_none(slope), slope_or_none(centred_slope));
   if (setting.figures) part.pictures.push_back(by_width(line, centred));
   outcome.parts.push_back(std::move(part));
   return outcome;

@@ -41,9 +41,9 @@ Trajectory descent_of(const Setting& setting, const MnistTask& task, double lamb
   return descend({view_of(task.k), setting.engine}, y.view(), options);
 }
 
-FittedMachine machine_at(const Trajectory& trajectory, std::size_t moment, Index classes) {
+FittedMachine machine_at(const Trajectory& trajectory, std::size_t record, Index classes) {
   FittedMachine machine{.machine = Machine::svm, .scheme = Scheme::sign, .classes = classes, .fit = {}};
-  const auto row = static_cast<Index>(moment);
+  const auto row = static_cast<Index>(record);
   machine.fit.alpha = Matrix<double>(trajectory.coefficients.cols(), 1);
   std::copy_n(trajectory.coefficients.view().row(row), trajectory.coefficients.cols(), machine.fit.alpha.data());
   machine.fit.bias = {0.0};
@@ -65,8 +65,7 @@ DescendedSvm descended_svm(const Setting& setting, const MnistTask& task, const 
   result.part.table.columns = {"passes", "steps", "accuracy", "objective", "paper"};
   result.part.words = fmt::format(
       "λ = {:g}, step size 1 on the mean of {} hinge losses. The row of the table above is the minimiser; EQ trains "
-      "its "
-      "machine by subgradient descent, for an unstated time, and the radii decrease during training.",
+      "its machine by subgradient descent, for an unstated time, and the radii decrease during training.",
       lambda, descent_batch);
   CertifyOptions options;
   options.method = CertificateMethod::paper;
@@ -201,13 +200,13 @@ void add_table3_row(Part& part, Json& json, const MachineRow& row) {
              {"published_accuracy", published.accuracy},
              {"published_radius", published.radius}};
   for (std::size_t c = 0; c < row.columns.size(); ++c) {
-    const CertificateStatistics told = statistics(row.columns[c]);
-    cells.emplace_back(radius_text(told.mean));
+    const CertificateStatistics stats = statistics(row.columns[c]);
+    cells.emplace_back(radius_text(stats.mean));
     entry["methods"].push_back({{"method", to_string(method_columns[c].method)},
                                 {"box", method_columns[c].box},
-                                {"mean", told.mean},
-                                {"deviation", told.deviation},
-                                {"certified", told.correct},
+                                {"mean", stats.mean},
+                                {"deviation", stats.deviation},
+                                {"certified", stats.correct},
                                 {"seconds", row.columns[c].seconds}});
   }
   const CertificateStatistics last = statistics(row.columns.back());
@@ -311,11 +310,10 @@ Outcome run_table3(const Setting& setting) {
   if (setting.figures) part.pictures.push_back(radii_by_lambda(rows));
   part.words = fmt::format(
       "Mean ℓ∞ radii over the correctly classified images among the first {} test images ({} for convex); accuracy "
-      "over "
-      "all {}. {} training images, values in [0, 1], NTK of {}, no bias. Published: Table 3 of \"On the Equivalence "
-      "between Neural Network and Support Vector Machine\", all 12,665 training images; paper is its theorem, without "
-      "a box. Box: perturbed pixels stay in [0, 1]. The attack is on the first {} images; the last column is the mean "
-      "of radius/attack over them.",
+      "over all {}. {} training images, values in [0, 1], NTK of {}, no bias. Published: Table 3 of \"On the "
+      "Equivalence between Neural Network and Support Vector Machine\", all 12,665 training images; paper is its "
+      "theorem, without a box. Box: perturbed pixels stay in [0, 1]. The attack is on the first {} images; the last "
+      "column is the mean of radius/attack over them.",
       sizes.tests, sizes.convex, task.test.count(), sizes.samples, certified_network, sizes.attacks);
   outcome.results = {{"train", sizes.samples},
                      {"tests", sizes.tests},

@@ -1,5 +1,6 @@
 #include "experiments/experiments.hpp"
 
+#include "experiments/log_slope.hpp"
 #include "experiments/tasks/digit_pair.hpp"
 #include "widelimit/report/figures/equivalence_figures.hpp"
 
@@ -22,7 +23,7 @@ void add_comparison(const Setting& setting, Outcome& outcome, const std::string&
   part.words += "Published: " + published;
   if (setting.figures && !result.paths.empty()) part.pictures = equivalence_figures(result);
   nlohmann::ordered_json json = nlohmann::ordered_json::object();
-  tell_fit(json, result.slope);
+  write_slope(json, result.slope);
   for (const EquivalenceRun& run : result.runs) {
     json["runs"].push_back({{"width", run.width},
                             {"seed", run.seed},

@@ -1,8 +1,8 @@
 #include "experiments/experiments.hpp"
 
 #include "experiments/log_slope.hpp"
+#include "experiments/tasks/digit_pair.hpp"
 #include "widelimit/base/error.hpp"
-#include "widelimit/data/request.hpp"
 #include "widelimit/finite/tangent/path_kernel.hpp"
 #include "widelimit/finite/training/targets.hpp"
 
@@ -48,19 +48,15 @@ PathChoice path_choice(const Setting& setting) {
 }
 
 TrainOptions path_training(const Setting& setting, const PathChoice& choice, LossKind loss, Index finer) {
-  TrainOptions options;
+  TrainOptions options = setting.training();
   options.width = choice.width;
   options.loss.kind = loss;
   options.regulariser = Regulariser::output;
   options.lambda = choice.lambda;
   options.rate = choice.rate / static_cast<double>(finer);
   options.steps = choice.steps * finer;
-  options.seed = setting.seed;
-  options.precision = setting.precision;
   options.records = 2;
   options.record_outputs = false;
-  options.memory = setting.memory;
-  options.progress = setting.progress;
   return options;
 }
 
@@ -140,14 +136,7 @@ void one_network(const Setting& setting, const PathChoice& choice, const Network
 
 Outcome run_every_net(const Setting& setting) {
   const PathChoice choice = path_choice(setting);
-  DataRequest request{.train = "mnist:train", .test = "mnist:test"};
-  request.classes = {"0", "1"};
-  request.limit = choice.samples;
-  request.test_limit = choice.samples;
-  request.scale = Scaling::byte;
-  request.memory = setting.memory;
-  request.progress = setting.progress;
-  const TrainTest data = load_train_test(request);
+  const TrainTest data = first_two_classes(setting, "mnist", Scaling::byte, choice.samples, choice.samples);
   Outcome outcome;
   one_network(setting, choice, choice.network, "network", data, outcome);
   one_network(setting, choice, choice.smooth, "smooth", data, outcome);

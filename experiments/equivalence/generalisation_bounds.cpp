@@ -164,19 +164,15 @@ BoundRow network_row(const Setting& setting, const BoundsChoice& choice, const M
   const auto n = static_cast<std::size_t>(size);
   const std::vector<Index> labels(labelled.labels.begin(), labelled.labels.begin() + static_cast<std::ptrdiff_t>(n));
   const Matrix<double> y = class_targets(labels, 2, loss);
-  TrainOptions options;
+  TrainOptions options = setting.training();
   options.width = choice.width;
   options.loss = loss;
   options.regulariser = Regulariser::none;
   options.lambda = 0;
   options.rate = choice.rate / static_cast<double>(size);
   options.steps = choice.steps;
-  options.seed = setting.seed;
-  options.precision = setting.precision;
   options.records = 2;
   options.record_outputs = false;
-  options.memory = setting.memory;
-  options.progress = setting.progress;
   const NetAsMachine net = train_as_kernel_machine(
       Network::parse(choice.network), {.x = task.train.view().part(0, size), .y = y.view()}, options, setting.engine);
   if (!net.difference) fail(Code::numerical, "{}", net.trained.summary.message);

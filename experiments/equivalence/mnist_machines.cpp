@@ -135,10 +135,10 @@ void two_digits(const Setting& setting, const MachinesChoice& choice, Outcome& o
   }
   part.words = fmt::format(
       "{} training and {} test images, values in [0, 1], NTK of {}, no bias. Published: Table 3 of \"On the "
-      "Equivalence "
-      "between Neural Network and Support Vector Machine\", trained on all 12,665 images, with its λ; machines without "
-      "a published accuracy use λ = {:g} (default: that of its SVM). SVR is fitted to ±1 with ε = {:g}. Gap: relative "
-      "duality gap; residual: of the linear system. Seconds are those of the fit; both kernels took {:.3g} s.",
+      "Equivalence between Neural Network and Support Vector Machine\", trained on all 12,665 images, with its λ; "
+      "machines without a published accuracy use λ = {:g} (default: that of its SVM). SVR is fitted to ±1 with ε = "
+      "{:g}. Gap: relative duality gap; residual: of the linear system. Seconds are those of the fit; both kernels "
+      "took {:.3g} s.",
       task.train.count(), task.test.count(), choice.network, choice.lambda, MachineOptions{}.epsilon, task.seconds);
   if (setting.figures) part.pictures.push_back(margin_histogram(margins));
   outcome.results["two_digits"] = {

@@ -1,5 +1,6 @@
 #include "experiments/experiments.hpp"
 
+#include "experiments/log_slope.hpp"
 #include "experiments/tasks/digit_pair.hpp"
 #include "widelimit/analysis/equivalence/line_fit.hpp"
 #include "widelimit/report/figures/equivalence_figures.hpp"
@@ -25,7 +26,7 @@ void add_slope(Part& part, Json& json, const std::string& name, const Equivalenc
                              ended ? Cell(result.difference.front()) : Cell(),
                              ended ? Cell(result.difference.back()) : Cell(), published});
   Json entry{{"name", name}, {"difference", result.difference}};
-  tell_fit(entry, result.slope);
+  write_slope(entry, result.slope);
   json.push_back(std::move(entry));
 }
 
@@ -54,8 +55,7 @@ void by_regulariser(const Setting& setting, const DigitPair& pair, Outcome& outc
   }
   part.words =
       "The machine has the infinite-width kernel. Under `output` the contribution of the last layer to the kernel of "
-      "the "
-      "network grows with the width; under `weights` λ vanishes with it: this machine is the limit of neither.";
+      "the network grows with the width; under `weights` λ vanishes with it: this machine is the limit of neither.";
   outcome.results["regularisers"] = std::move(json);
   outcome.parts.push_back(std::move(part));
 }
@@ -141,13 +141,12 @@ void by_lambda(const Setting& setting, const DigitPair& pair, const std::vector<
   const auto straight = lack_of_fit(points.lambda, points.difference);
   part.words = fmt::format(
       "Width {}, trained until λT = {:g}. Slope of log difference against log λ over all networks: {}{}. Stated: a "
-      "bound "
-      "O(1/λ) (Theorem 3.5), which holds if the third column does not grow with λ.",
+      "bound O(1/λ) (Theorem 3.5), which holds if the third column does not grow with λ.",
       setting.counts("widths", 1).front(), trained_time, slope_text(fit),
       straight && *straight < 0.05 ? "; a test rejects linearity" : "");
   outcome.results["lambdas"] = std::move(json);
   outcome.results["lambda_slope"] = Json::object();
-  tell_fit(outcome.results["lambda_slope"], fit);
+  write_slope(outcome.results["lambda_slope"], fit);
   outcome.parts.push_back(std::move(part));
 }
 

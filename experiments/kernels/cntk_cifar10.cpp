@@ -1,6 +1,7 @@
 #include "experiments/experiments.hpp"
 
 #include "experiments/kernels/cntk_rows.hpp"
+#include "experiments/tasks/task_kernel.hpp"
 #include "widelimit/report/drawing/pictures.hpp"
 #include "widelimit/report/fit_summary.hpp"
 
@@ -15,19 +16,19 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string accuracy_text(const ToldImages& told) {
-  if (!told.answered()) return text(told.summary.ending);
-  return fmt::format("{:.2f} ± {:.2f}", 100 * told.score.accuracy(), 100 * told.standard_error());
+std::string accuracy_text(const ImagePredictions& predictions) {
+  if (!predictions.solved()) return text(predictions.summary.ending);
+  return fmt::format("{:.2f} ± {:.2f}", 100 * predictions.score.accuracy(), 100 * predictions.standard_error());
 }
 
-std::string lambda_text(const ToldImages& told) { return fmt::format("{:.2g}", told.lambda); }
+std::string lambda_text(const ImagePredictions& predictions) { return fmt::format("{:.2g}", predictions.lambda); }
 
 /// Returns our minus the published accuracy, in standard errors.
 std::optional<double> difference(const CntkRow& row) {
   const auto theirs = row.published_percent();
-  const ToldImages& told = row.machines.regression;
-  if (!theirs || !told.answered() || told.standard_error() == 0) return std::nullopt;
-  return (row.percent() - *theirs) / (100 * told.standard_error());
+  const ImagePredictions& predictions = row.machines.regression;
+  if (!theirs || !predictions.solved() || predictions.standard_error() == 0) return std::nullopt;
+  return (row.percent() - *theirs) / (100 * predictions.standard_error());
 }
 
 Table table_of(const std::vector<CntkRow>& rows) {
@@ -47,14 +48,9 @@ Table table_of(const std::vector<CntkRow>& rows) {
   return table;
 }
 
-Json told_json(const ToldImages& told) {
-  Json json{{"lambda", told.lambda}};
-  if (told.answered()) {
-    json["accuracy"] = told.score.accuracy();
-    json["standard_error"] = told.standard_error();
-    json["correct"] = told.score.correct;
-  }
-  json["summary"] = summary_json(told.summary);
+Json predictions_json(const ImagePredictions& predictions) {
+  Json json{{"lambda", predictions.lambda}};
+  add_predictions(json, predictions);
   return json;
 }
 
@@ -65,9 +61,9 @@ Json rows_json(const std::vector<CntkRow>& rows) {
     if (row.depth > 0) entry["depth"] = row.depth;
     entry.update({{"train", row.train},
                   {"test", row.test},
-                  {"regression", told_json(row.machines.regression)},
-                  {"ridge", told_json(row.machines.ridge)},
-                  {"svm", told_json(row.machines.svm)},
+                  {"regression", predictions_json(row.machines.regression)},
+                  {"ridge", predictions_json(row.machines.ridge)},
+                  {"svm", predictions_json(row.machines.svm)},
                   {"kernel_seconds", row.seconds}});
     if (const auto theirs = row.published_percent()) entry["published"] = *theirs / 100;
     json.push_back(std::move(entry));
@@ -81,7 +77,7 @@ Illustration accuracy_by_depth(const std::vector<CntkRow>& vanilla, const std::v
   const auto add = [&](const std::vector<CntkRow>& rows, Readout readout, const std::string& name) {
     Series line{.name = name};
     for (const CntkRow& row : rows) {
-      if (row.readout != readout || !row.machines.regression.answered()) continue;
+      if (row.readout != readout || !row.machines.regression.solved()) continue;
       if (line.x.empty()) line.name = fmt::format("{}, {} images", name, row.train);
       line.x.push_back(static_cast<double>(row.depth));
       line.y.push_back(row.percent());
@@ -113,13 +109,14 @@ Illustration accuracy_by_depth(const std::vector<CntkRow>& vanilla, const std::v
 constexpr std::size_t hardest_shown = 12;
 
 /// Returns the test images misclassified by regression with the most negative margins, in increasing order.
-std::vector<Index> hardest(const ToldImages& told) {
+std::vector<Index> hardest(const ImagePredictions& predictions) {
   std::vector<Index> order;
-  for (Index i = 0; i < std::ssize(told.score.margins); ++i) {
-    if (told.score.margins[usize(i)] < 0) order.push_back(i);
+  for (Index i = 0; i < std::ssize(predictions.score.margins); ++i) {
+    if (predictions.score.margins[usize(i)] < 0) order.push_back(i);
   }
-  std::stable_sort(order.begin(), order.end(),
-                   [&](Index a, Index b) { return told.score.margins[usize(a)] < told.score.margins[usize(b)]; });
+  std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) {
+    return predictions.score.margins[usize(a)] < predictions.score.margins[usize(b)];
+  });
   order.resize(std::min(order.size(), hardest_shown));
   return order;
 }
@@ -129,7 +126,7 @@ const CntkRow* best_of(const std::vector<CntkRow>& rows, Readout readout) {
   const CntkRow* best = nullptr;
   for (const CntkRow& row : rows) {
     if (row.readout != readout) continue;
-    if (row.machines.regression.answered() && (best == nullptr || row.percent() > best->percent())) best = &row;
+    if (row.machines.regression.solved() && (best == nullptr || row.percent() > best->percent())) best = &row;
   }
   return best;
 }
@@ -139,9 +136,9 @@ std::string wrong_of(const std::vector<CntkRow>& rows, const CntkRow& like, Inde
   Index wrong = 0;
   Index all = 0;
   for (const CntkRow& row : rows) {
-    if (row.readout != like.readout || !row.machines.regression.answered()) continue;
+    if (row.readout != like.readout || !row.machines.regression.solved()) continue;
     ++all;
-    wrong += row.machines.regression.told[usize(image)] != label ? 1 : 0;
+    wrong += row.machines.regression.predicted[usize(image)] != label ? 1 : 0;
   }
   return fmt::format("{} of {}", wrong, all);
 }
@@ -151,14 +148,14 @@ void add_hardest(const Setting& setting, const CifarImages& images, const std::v
                  Part& part, Json& json) {
   const CntkRow* best = best_of(rows, readout);
   if (best == nullptr) return;
-  const ToldImages& told = best->machines.regression;
+  const ImagePredictions& predictions = best->machines.regression;
   const std::string kernel = fmt::format("{}, depth {}", best->kernel, best->depth);
   std::vector<Pictured> sheet;
-  for (const Index image : hardest(told)) {
+  for (const Index image : hardest(predictions)) {
     const Index label = images.test.labels[usize(image)];
     const std::string& name = images.train.class_names[usize(label)];
-    const std::string& taken = images.train.class_names[usize(told.told[usize(image)])];
-    const double margin = told.score.margins[usize(image)];
+    const std::string& taken = images.train.class_names[usize(predictions.predicted[usize(image)])];
+    const double margin = predictions.score.margins[usize(image)];
     part.table.rows.push_back(
         {kernel, image, name, taken, fmt::format("{:.3f}", margin), wrong_of(rows, *best, image, label)});
     json.push_back({{"kernel", best->kernel},
@@ -202,10 +199,9 @@ std::string protocol_words(const CntkRows& rows, const CntkChoice& choice, Preci
       "w_std = √2, no bias, mean over equal positions, all layers trained. Regression has λ = 0 and targets 0.9 and "
       "−0.1, as published; ridge has the same targets and the λ of minimal leave-one-out error, the SVM (one-vs-one) "
       "that of minimal five-fold cross-validation error, both among 10⁻⁶ … 10 times the mean diagonal, on at most "
-      "2,000 "
-      "images. ± is the binomial standard error on the test images; difference: our minus the published accuracy, in "
-      "these standard errors. They do not include the choice of training images: the work does not state which 2,000 "
-      "it used. Kernels in {}; published: float32.",
+      "2,000 images. ± is the binomial standard error on the test images; difference: our minus the published "
+      "accuracy, in these standard errors. They do not include the choice of training images: the work does not state "
+      "which 2,000 it used. Kernels in {}; published: float32.",
       choice.train, choice.test, source_words(rows.images.train), precision == Precision::f32 ? "float32" : "float64");
 }
 
@@ -223,7 +219,7 @@ std::string sentence(const CntkRows& rows) {
   double farthest = 0;
   Index compared = 0;
   for (const CntkRow& row : rows.vanilla) {
-    if (!row.machines.regression.answered()) continue;
+    if (!row.machines.regression.solved()) continue;
     words += fmt::format(" vanilla depth {} {:.2f} %,", row.depth, row.percent());
     if (const auto theirs = row.published_percent()) {
       ++compared;
@@ -242,11 +238,12 @@ std::string sentence(const CntkRows& rows) {
 /// Describes the first machine without a solution.
 std::string trouble(const std::vector<CntkRow>& rows) {
   for (const CntkRow& row : rows) {
-    for (const auto& [name, told] : {std::pair("regression", &row.machines.regression),
-                                     std::pair("ridge", &row.machines.ridge), std::pair("SVM", &row.machines.svm)}) {
-      if (told->summary.converged()) continue;
-      return fmt::format("{}, depth {}, {}: {}: {}", row.kernel, row.depth, name, text(told->summary.ending),
-                         told->summary.message);
+    for (const auto& [name, predictions] :
+         {std::pair("regression", &row.machines.regression), std::pair("ridge", &row.machines.ridge),
+          std::pair("SVM", &row.machines.svm)}) {
+      if (predictions->summary.converged()) continue;
+      return fmt::format("{}, depth {}, {}: {}: {}", row.kernel, row.depth, name, text(predictions->summary.ending),
+                         predictions->summary.message);
     }
   }
   return "";
@@ -298,8 +295,7 @@ Experiment cntk_cifar10() {
                       {"further", "NET;…", "Further networks on the images of the pooled kernels", "lenet5;myrtle5",
                        "lenet5;myrtle5;myrtle7;myrtle10"},
                       {"csv", "FILE", "CSV file of all rows, updated after each kernel", "", ""},
-                      {"grams", "DIR", "Folder for Gram matrices, computed tile by tile; existing matrices are reused",
-                       "", ""}},
+                      grams_option()},
           .precision = Precision::f32,
           .run = run_cntk};
 }

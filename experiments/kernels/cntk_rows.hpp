@@ -1,6 +1,8 @@
 #pragma once
 
-#include "experiments/kernels/cntk_machines.hpp"
+#include "experiments/tasks/cifar_images.hpp"
+#include "experiments/tasks/image_predictions.hpp"
+#include "widelimit/network/network.hpp"
 
 #include <filesystem>
 #include <optional>
@@ -37,6 +39,13 @@ struct CntkChoice {
 
   /// Parses and validates all options. Throws Error{usage} or Error{input} if one is invalid.
   explicit CntkChoice(const Setting& setting);
+};
+
+/// The machines of one kernel. λ is selected among multiples of the mean diagonal, on at most 2,000 training images.
+struct CntkMachines {
+  ImagePredictions regression;  ///< ridgeless, targets 0.9 for the class and −0.1 for the others, as published
+  ImagePredictions ridge;       ///< the same targets, λ by exact leave-one-out
+  ImagePredictions svm;         ///< one-vs-one, λ by five folds
 };
 
 /// A row of the tables: the machines of one kernel for given numbers of images.

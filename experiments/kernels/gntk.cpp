@@ -1,6 +1,7 @@
 #include "experiments/experiments.hpp"
 #include "experiments/kernels/gntk_rows.hpp"
 #include "experiments/kernels/graph_folds.hpp"
+#include "experiments/tasks/task_kernel.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -60,12 +61,10 @@ Outcome run(const Setting& setting) {
   }
   part.words = fmt::format(
       "Mean and standard deviation of the accuracy over the ten folds of the data. Best configuration: kernel and C "
-      "with "
-      "the best mean over the reported folds, which is optimistic; the program of the authors selects C in this way. "
-      "Nested selection: kernel and C of each fold are selected on the other nine. Kernels: jumping knowledge, mlp = "
-      "{}, "
-      "both scales, Gram matrices divided by their smallest entry or normalised to unit diagonal; {} values of C from "
-      "0.01 to 10⁴; machines have a bias.{}",
+      "with the best mean over the reported folds, which is optimistic; the program of the authors selects C in this "
+      "way. Nested selection: kernel and C of each fold are selected on the other nine. Kernels: jumping knowledge, "
+      "mlp = {}, both scales, Gram matrices divided by their smallest entry or normalised to unit diagonal; {} values "
+      "of C from 0.01 to 10⁴; machines have a bias.{}",
       fmt::join(choice.mlp, ", "), choice.cs.size(),
       unsolved > 0
           ? fmt::format(" {} machines did not reach a relative duality gap of {:g}.", unsolved, graph_tolerance)
@@ -99,8 +98,7 @@ Experiment gntk() {
                   {"cs", "N", "Values of C from 0.01 to 10000", "25", "120"},
                   {"nested", "yes|no", "Nested selection, with machines for all pairs of folds", "yes", ""},
                   {"csv", "FILE", "CSV file of the accuracies of every kernel and C; existing rows are reused", "", ""},
-                  {"grams", "DIR", "Folder for Gram matrices, computed tile by tile; existing matrices are reused", "",
-                   ""}},
+                  grams_option()},
       .run = run};
 }
 

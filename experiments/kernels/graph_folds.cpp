@@ -70,16 +70,16 @@ FoldAccuracies fold_accuracies(const Setting& setting, const GraphFolds& set, co
     const std::vector<Index>& second = set.folds[usize(g)];
     SplitRows split{set.without(f, g), first};
     if (f != g) split.test.insert(split.test.end(), second.begin(), second.end());
-    const FoldAnswers answers = svm_answers(gram, set.data.labels, split, machines, setting.engine);
+    const FoldPredictions answers = svm_predictions(gram, set.data.labels, split, machines, setting.engine);
     unsolved += answers.unsolved;
     for (Index c = 0; c < cs; ++c) {
-      const std::span<const Index> told(answers.classes[usize(c)].front());
-      const double on_first = accuracy(told.first(first.size()), first, set.data.labels);
+      const std::span<const Index> predicted(answers.classes[usize(c)].front());
+      const double on_first = accuracy(predicted.first(first.size()), first, set.data.labels);
       if (f == g) {
         result.tests(c, f) = on_first;
       } else {
         pairs(c * folds + g, f) = on_first;
-        pairs(c * folds + f, g) = accuracy(told.subspan(first.size()), second, set.data.labels);
+        pairs(c * folds + f, g) = accuracy(predicted.subspan(first.size()), second, set.data.labels);
       }
     }
   };

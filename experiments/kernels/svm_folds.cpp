@@ -6,14 +6,14 @@
 
 namespace widelimit::experiment {
 
-FoldAnswers svm_answers(const GramMatrix& k, std::span<const Index> labels, const SplitRows& fold,
-                        const FoldMachines& machines, const Engine& engine) {
+FoldPredictions svm_predictions(const GramMatrix& k, std::span<const Index> labels, const SplitRows& fold,
+                                const FoldMachines& machines, const Engine& engine) {
   const PresentClasses present = present_classes(chosen(labels, fold.train));
   const GramMatrix square = k.part(fold.train);
   const EngineMatrix rows = k.part(fold.test, fold.train);
   const SvmOptions options{
       .bias = true, .tolerance = machines.tolerance, .check_definite = false, .progress = machines.progress};
-  FoldAnswers answers;
+  FoldPredictions answers;
   if (present.count() > 2) {
     const auto pairs = one_vs_one_machines(square, present.labels, present.count(), machines.lambdas, options);
     for (std::size_t l = 0; l < pairs.lambdas(); ++l) answers.unsolved += pairs.summary(l).converged() ? 0 : 1;
@@ -22,22 +22,22 @@ FoldAnswers svm_answers(const GramMatrix& k, std::span<const Index> labels, cons
     const Matrix<double> signs = class_targets(present.labels, 2);
     for (const Fit& fit : svm_path(square, {signs.data(), present.labels.size()}, machines.lambdas, options)) {
       answers.unsolved += fit.summary.converged() ? 0 : 1;
-      const std::vector<Index> told = classes_of(Scheme::sign, 2, decision(fit, rows, engine).view());
-      answers.classes.emplace_back(machines.rules.size(), told);
+      const std::vector<Index> predicted = classes_of(Scheme::sign, 2, decision(fit, rows, engine).view());
+      answers.classes.emplace_back(machines.rules.size(), predicted);
     }
   }
   for (auto& by_rule : answers.classes) {
-    for (std::vector<Index>& told : by_rule) {
-      for (Index& one : told) one = present.classes[usize(one)];
+    for (std::vector<Index>& predicted : by_rule) {
+      for (Index& one : predicted) one = present.classes[usize(one)];
     }
   }
   return answers;
 }
 
-double accuracy(std::span<const Index> told, std::span<const Index> rows, std::span<const Index> labels) {
+double accuracy(std::span<const Index> predicted, std::span<const Index> rows, std::span<const Index> labels) {
   Index correct = 0;
-  for (std::size_t i = 0; i < told.size(); ++i) correct += told[i] == labels[usize(rows[i])] ? 1 : 0;
-  return static_cast<double>(correct) / static_cast<double>(told.size());
+  for (std::size_t i = 0; i < predicted.size(); ++i) correct += predicted[i] == labels[usize(rows[i])] ? 1 : 0;
+  return static_cast<double>(correct) / static_cast<double>(predicted.size());
 }
 
 }  // namespace widelimit::experiment

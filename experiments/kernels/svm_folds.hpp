@@ -12,7 +12,7 @@
 namespace widelimit::experiment {
 
 /// Predictions of support vector machines for the test rows of a fold.
-struct FoldAnswers {
+struct FoldPredictions {
   /// By λ, then by rule: the predicted class of each test row.
   std::vector<std::vector<std::vector<Index>>> classes;
   Index unsolved = 0;  ///< machines that did not converge
@@ -27,10 +27,11 @@ struct FoldMachines {
 
 /// Fits machines with bias, one-vs-one if the training part has more than two classes, and predicts the test part. K
 /// must be positive semi-definite, e.g. the kernel of a network.
-[[nodiscard]] FoldAnswers svm_answers(const GramMatrix& k, std::span<const Index> labels, const SplitRows& fold,
-                                      const FoldMachines& machines, const Engine& engine);
+[[nodiscard]] FoldPredictions svm_predictions(const GramMatrix& k, std::span<const Index> labels, const SplitRows& fold,
+                                              const FoldMachines& machines, const Engine& engine);
 
-/// Returns the accuracy of the predictions `told` for `rows`.
-[[nodiscard]] double accuracy(std::span<const Index> told, std::span<const Index> rows, std::span<const Index> labels);
+/// Returns the accuracy of the `predicted` classes of `rows`.
+[[nodiscard]] double accuracy(std::span<const Index> predicted, std::span<const Index> rows,
+                              std::span<const Index> labels);
 
 }  // namespace widelimit::experiment

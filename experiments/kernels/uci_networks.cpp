@@ -59,11 +59,11 @@ class Lesson {
     std::vector<double> result;
     const double* outputs = record.test_outputs.data();
     for (Index at = 0; at < record.count(); ++at) {
-      std::vector<Index> told;
+      std::vector<Index> predicted;
       for (std::size_t i = 0; i < fold_.test.size(); ++i, outputs += classes) {
-        told.push_back(present_.classes[usize(std::max_element(outputs, outputs + classes) - outputs)]);
+        predicted.push_back(present_.classes[usize(std::max_element(outputs, outputs + classes) - outputs)]);
       }
-      result.push_back(accuracy(told, fold_.test, all_labels_));
+      result.push_back(accuracy(predicted, fold_.test, all_labels_));
     }
     return result;
   }

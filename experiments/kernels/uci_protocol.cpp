@@ -76,7 +76,7 @@ class FoldAccuracies {
 
   std::vector<ByRule> of(const GramMatrix& k, const SplitRows& fold, const std::vector<double>& lambdas) {
     const FoldMachines machines{.lambdas = lambdas, .rules = tie_rules, .progress = progress_};
-    const FoldAnswers answers = svm_answers(k, data_.labels, fold, machines, setting_.engine);
+    const FoldPredictions answers = svm_predictions(k, data_.labels, fold, machines, setting_.engine);
     unsolved_ += answers.unsolved;
     std::vector<ByRule> result;
     for (const auto& by_rule : answers.classes) {

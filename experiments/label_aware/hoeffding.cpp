@@ -1,6 +1,6 @@
 #include "experiments/experiments.hpp"
 
-#include "experiments/tasks/digit_samples.hpp"
+#include "experiments/tasks/digit_pair.hpp"
 #include "widelimit/analysis/hierarchy/hoeffding.hpp"
 #include "widelimit/analysis/hierarchy/nth_kernel.hpp"
 #include "widelimit/base/error.hpp"
@@ -189,9 +189,8 @@ Outcome run_hoeffding(const Setting& setting) {
   part.words = fmt::format(
       "yᵀM(x,x')y for independent labels, +1 with this probability: order 0 does not depend on labels, order 1 depends "
       "on single labels, order 2 on pairs. For balanced classes order 0 is tr M and order 1 is 0. KR-V1: Z on {} "
-      "digits "
-      "and the kernel of {}; NTH: the term of K⁽⁴⁾ on {} digits, {} at width 1, M by polarisation. Whole: the term "
-      "without decomposition; difference: of the sum of the three orders, relative to the largest entry.",
+      "digits and the kernel of {}; NTH: the term of K⁽⁴⁾ on {} digits, {} at width 1, M by polarisation. Whole: the "
+      "term without decomposition; difference: of the sum of the three orders, relative to the largest entry.",
       many.y.size(), setting.text("network"), few.y.size(), setting.text("activation"));
   outcome.parts.push_back(std::move(part));
   outcome.results["terms"] = std::move(json);

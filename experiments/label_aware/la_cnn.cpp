@@ -23,11 +23,25 @@ Matrix<double> cnn_targets(std::span<const Index> labels, Index outputs) {
   return targets;
 }
 
-Index told_class(const double* outputs, Index count) {
+Index predicted_class(const double* outputs, Index count) {
   return count == 1 ? (outputs[0] > 0.5 ? 1 : 0) : std::max_element(outputs, outputs + count) - outputs;
 }
 
 }  // namespace
+
+TrainOptions la_training(const Setting& setting, Index epochs, Index samples) {
+  TrainOptions how = setting.training();
+  how.parameterisation = Parameterisation::standard;
+  how.initialisation = Initialisation::pytorch;
+  how.regulariser = Regulariser::none;
+  how.rate = 3e-4;
+  how.epochs = epochs;
+  how.batch = std::min<Index>(128, samples);
+  how.optimiser.kind = OptimiserKind::adam;
+  how.precision = Precision::f32;
+  how.look = false;
+  return how;
+}
 
 CnnOptions asked_cnn(const Setting& setting, LossKind loss) {
   CnnOptions options{.channels = setting.counts("channels", 1), .epochs = setting.count("epochs", 0), .loss = loss};
@@ -40,21 +54,9 @@ CnnOptions asked_cnn(const Setting& setting, LossKind loss) {
 TrainedCnn train_cnn(const Setting& setting, const LaImages& images, const CnnOptions& options) {
   const Index outputs = options.loss == LossKind::squared && images.classes() == 2 ? 1 : images.classes();
   const Matrix<double> targets = cnn_targets(images.train.labels, outputs);
-  TrainOptions how;
+  TrainOptions how = la_training(setting, options.epochs, images.train.count());
   how.layer_widths = options.channels;
-  how.parameterisation = Parameterisation::standard;
-  how.initialisation = Initialisation::pytorch;
   how.loss.kind = options.loss;
-  how.regulariser = Regulariser::none;
-  how.rate = 3e-4;
-  how.epochs = options.epochs;
-  how.batch = std::min<Index>(128, images.train.count());
-  how.optimiser.kind = OptimiserKind::adam;
-  how.seed = setting.seed;
-  how.precision = Precision::f32;
-  how.look = false;
-  how.memory = setting.memory;
-  how.progress = setting.progress;
   // Convolutions of PyTorch have biases; its initialisation ignores the value of b_std.
   const TrainedNetwork trained =
       train(Network::parse("lantk_cnn8(b_std=1)"), {images.train.view(), targets.view()}, how, setting.engine);
@@ -63,7 +65,7 @@ TrainedCnn train_cnn(const Setting& setting, const LaImages& images, const CnnOp
   const Matrix<double> f = predict_outputs(trained, images.test.view(), setting.engine, setting.progress);
   Index correct = 0;
   for (Index i = 0; i < f.rows(); ++i) {
-    correct += told_class(f.view().row(i), outputs) == images.test.labels[usize(i)] ? 1 : 0;
+    correct += predicted_class(f.view().row(i), outputs) == images.test.labels[usize(i)] ? 1 : 0;
   }
   const auto tests = static_cast<double>(f.rows());
   result.accuracy = static_cast<double>(correct) / tests;

@@ -8,8 +8,11 @@
 
 namespace widelimit::experiment {
 
-/// The finite network of LA Tables 1 and 2: seven 3×3 convolutions with these channels and a readout, biases, PyTorch
-/// initialisation, Adam with rate 3·10⁻⁴ and batches of 128.
+/// Returns the training of all finite networks of LA on `samples` images: standard parameterisation, PyTorch
+/// initialisation, Adam with rate 3·10⁻⁴ and batches of 128, float32.
+[[nodiscard]] TrainOptions la_training(const Setting& setting, Index epochs, Index samples);
+
+/// The finite network of LA Tables 1 and 2: seven 3×3 convolutions with these channels and a readout, biases.
 struct CnnOptions {
   std::vector<Index> channels;  ///< seven
   Index epochs = 0;

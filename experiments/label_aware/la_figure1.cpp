@@ -1,7 +1,7 @@
 #include "experiments/experiments.hpp"
 
 #include "experiments/label_aware/la_two_layer.hpp"
-#include "experiments/tasks/told_images.hpp"
+#include "experiments/tasks/image_predictions.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/machine/ridge/ridge.hpp"
 
@@ -30,8 +30,8 @@ EpochRow epoch_row(const Setting& setting, const ProbeKernels& kernels) {
   const Fit fit = fit_regression(GramMatrix(AnyView(kernels.k.view()), setting.engine), targets.view(),
                                  {.progress = setting.progress});
   const Matrix<double> g = decision(fit, AnyView(kernels.k_test.view()), setting.engine);
-  const ToldImages told = told_images(fit, Scheme::sign, 2, g.view(), kernels.test_labels);
-  if (told.answered()) row.accuracy = told.score.accuracy();
+  const ImagePredictions predictions = image_predictions(fit, Scheme::sign, 2, g.view(), kernels.test_labels);
+  if (predictions.solved()) row.accuracy = predictions.score.accuracy();
   return row;
 }
 
@@ -155,9 +155,8 @@ void add_accuracies(const Setting& setting, const LaSource& source, const Figure
   }
   part.words = fmt::format(
       "Ridgeless regression on the empirical NTK K_t of a network after each of these epochs; epoch 0 is K₀. {} "
-      "training "
-      "and {} test images of each pair; kernels of the first {}. Width {}, Adam with rate 3·10⁻⁴ and batches of 128, "
-      "squared loss on 0 and 1. The work plots the differences without numbers.",
+      "training and {} test images of each pair; kernels of the first {}. Width {}, Adam with rate 3·10⁻⁴ and batches "
+      "of 128, squared loss on 0 and 1. The work plots the differences without numbers.",
       choice.train, choice.test, choice.network.probe, choice.network.width);
   if (setting.figures && !series.empty()) {
     part.pictures.push_back(epoch_figure(series, "Accuracy gain of K_t over K_0", "accuracy difference to K_0, points",
@@ -208,8 +207,7 @@ void add_systems(const Setting& setting, const LaSource& source, const Figure1Ch
   }
   part.words = fmt::format(
       "Relative ratio of LA (9) in percent, pairs of training images. The work uses photographs of a cat or a dog with "
-      "a "
-      "bench or a chair, which are not public; our substitute is a picture of {} next to one of {}, in all four "
+      "a bench or a chair, which are not public; our substitute is a picture of {} next to one of {}, in all four "
       "combinations. Both systems have the same images and the same initial network, so differences after epoch 0 are "
       "due to the labels.",
       choice.systems[0].name(), choice.systems[1].name());

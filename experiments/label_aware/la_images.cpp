@@ -62,10 +62,7 @@ std::vector<LaPair> asked_pairs(const Setting& setting, const std::string& optio
 }
 
 LaSource::LaSource(const Setting& setting) {
-  DataRequest request{.train = "cifar10:train", .test = "cifar10:test"};
-  request.memory = setting.memory;
-  request.progress = setting.progress;
-  TrainTest data = load_train_test(request);
+  TrainTest data = setting.load({.train = "cifar10:train", .test = "cifar10:test"});
   train_ = std::move(data.train);
   test_ = std::move(*data.test);
   const std::vector<double> middle(usize(train_.shape.size()), 127.5);

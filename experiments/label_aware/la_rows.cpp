@@ -38,7 +38,7 @@ LaRow regression_row(const Setting& setting, const LaImages& images, const AnyVi
       .bias = method.bias, .indefinite = method.method.has_value(), .progress = setting.progress};
   const Fit fit = fit_regression(GramMatrix(std::move(k), setting.engine), targets.view(), options);
   const Matrix<double> g = decision(fit, k_test, setting.engine);
-  row.told = told_images(fit, scheme, images.classes(), g.view(), images.test.labels);
+  row.predictions = image_predictions(fit, scheme, images.classes(), g.view(), images.test.labels);
   return row;
 }
 
@@ -93,8 +93,9 @@ std::vector<LaRow> la_rows(const Setting& setting, const LaImages& images, const
   return rows;
 }
 
-std::string percent_text(const ToldImages& told) {
-  return told.answered() ? fmt::format("{:.2f}", 100 * told.score.accuracy()) : text(told.summary.ending);
+std::string percent_text(const ImagePredictions& predictions) {
+  return predictions.solved() ? fmt::format("{:.2f}", 100 * predictions.score.accuracy())
+                              : text(predictions.summary.ending);
 }
 
 Json row_json(const LaRow& row) {
@@ -105,20 +106,16 @@ Json row_json(const LaRow& row) {
     json["estimate_seconds"] = row.estimate;
   }
   json["bias"] = row.method->bias;
-  if (row.told.answered()) {
-    json["accuracy"] = row.told.score.accuracy();
-    json["standard_error"] = row.told.standard_error();
-    json["correct"] = row.told.score.correct;
-  }
-  json["summary"] = summary_json(row.told.summary);
+  add_predictions(json, row.predictions);
   return json;
 }
 
 std::string trouble_of(const std::vector<LaRow>& rows, const std::string& task) {
-  const auto failed = std::find_if(rows.begin(), rows.end(), [](const LaRow& row) { return !row.told.answered(); });
+  const auto failed =
+      std::find_if(rows.begin(), rows.end(), [](const LaRow& row) { return !row.predictions.solved(); });
   if (failed == rows.end()) return "";
-  return fmt::format("{}, {}: {}: {}", task, failed->method->name, text(failed->told.summary.ending),
-                     failed->told.summary.message);
+  return fmt::format("{}, {}: {}: {}", task, failed->method->name, text(failed->predictions.summary.ending),
+                     failed->predictions.summary.message);
 }
 
 }  // namespace widelimit::experiment

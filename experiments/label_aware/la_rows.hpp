@@ -1,8 +1,8 @@
 #pragma once
 
 #include "experiments/label_aware/la_images.hpp"
+#include "experiments/tasks/image_predictions.hpp"
 #include "experiments/tasks/task_kernel.hpp"
-#include "experiments/tasks/told_images.hpp"
 #include "widelimit/kernel/label_aware/label_aware.hpp"
 
 #include <optional>
@@ -34,7 +34,7 @@ using LaMethods = std::vector<const LaMethod*>;
 /// Results of ridgeless regression on one kernel.
 struct LaRow {
   const LaMethod* method = nullptr;
-  ToldImages told;
+  ImagePredictions predictions;
   double lambda = 0;    ///< of Z
   double estimate = 0;  ///< seconds for Z
 };
@@ -45,7 +45,7 @@ struct LaRow {
                                          const AnyView& k, const AnyView& k_test, double ratio);
 
 /// Returns the accuracy in percent, e.g. "85.15", or the reason of a failure.
-[[nodiscard]] std::string percent_text(const ToldImages& told);
+[[nodiscard]] std::string percent_text(const ImagePredictions& predictions);
 [[nodiscard]] nlohmann::ordered_json row_json(const LaRow& row);
 /// Describes the first row without a solution; empty if there is none.
 [[nodiscard]] std::string trouble_of(const std::vector<LaRow>& rows, const std::string& task);

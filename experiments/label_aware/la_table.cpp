@@ -3,6 +3,7 @@
 #include "widelimit/base/error.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <string_view>
@@ -18,7 +19,7 @@ using TaskLine = std::vector<std::optional<double>>;
 constexpr const char* tangent_kernel = "CNTK";
 
 std::optional<double> percent(const LaRow& row) {
-  return row.told.answered() ? std::optional(100 * row.told.score.accuracy()) : std::nullopt;
+  return row.predictions.solved() ? std::optional(100 * row.predictions.score.accuracy()) : std::nullopt;
 }
 
 /// Returns the best accuracy of the published label-aware kernels on each task.
@@ -105,6 +106,15 @@ std::vector<NamedLine> all_lines(const std::vector<LaTask>& tasks, const Publish
 
 }  // namespace
 
+std::vector<Option> la_options(std::vector<Option> own, const PublishedCnn& published) {
+  own.push_back({"ratio", "R", "Mean size of the label-aware part, relative to that of the kernel", "0.0005", ""});
+  own.push_back(methods_option());
+  own.push_back({"channels", "C1,…,C7", "Channels of the CNN", "8,16,16,32,32,64,64", published.channels});
+  own.push_back({"epochs", "N", "Epochs of the CNN; 0: no CNN", "10", published.epochs});
+  own.push_back(grams_option());
+  return own;
+}
+
 LaOptions asked_la(const Setting& setting, LossKind loss) {
   LaOptions options{
       .methods = asked_methods(setting), .ratio = setting.positive("ratio"), .cnn = asked_cnn(setting, loss)};
@@ -178,6 +188,19 @@ Json la_json(const std::vector<LaTask>& tasks, const PublishedTable& published) 
     json.push_back(std::move(entry));
   }
   return json;
+}
+
+std::string la_remarks(const CnnOptions& cnn, const PublishedCnn& published) {
+  std::string words =
+      "linear1 and linear2 are the exact regressions sketched by FJLT-V1 and FJLT-V2; +bias: with an unregularised "
+      "bias.";
+  if (cnn.epochs > 0) {
+    words += fmt::format(
+        " CNN: channels {}, {} epochs of Adam (rate 3·10⁻⁴, batches of 128) on the {}, PyTorch initialisation; "
+        "published: {}, {} epochs.",
+        fmt::join(cnn.channels, ","), cnn.epochs, published.loss, published.channels, published.epochs);
+  }
+  return words;
 }
 
 std::string la_sentence(const std::vector<LaTask>& tasks) {

@@ -23,6 +23,14 @@ struct LaOptions {
   double ratio = 0;
   CnnOptions cnn;
 };
+/// The published CNN of a table: values of the options "channels" and "epochs", and its loss in words.
+struct PublishedCnn {
+  const char* channels;
+  const char* epochs;
+  const char* loss;
+};
+/// Returns the options of a table: `own`, then those common to both tables.
+[[nodiscard]] std::vector<Option> la_options(std::vector<Option> own, const PublishedCnn& published);
 /// Parses the options. Throws Error{usage} if neither kernels nor a network are requested.
 [[nodiscard]] LaOptions asked_la(const Setting& setting, LossKind loss);
 /// Computes the regressions on the leading block of the kernel, which may be larger, and trains the network of a task
@@ -37,6 +45,8 @@ struct LaOptions {
 [[nodiscard]] Illustration la_bars(const std::vector<LaTask>& tasks, const PublishedTable& published);
 [[nodiscard]] nlohmann::ordered_json la_json(const std::vector<LaTask>& tasks, const PublishedTable& published);
 
+/// Returns the remarks common to both tables: exact regressions, biases and, if it has epochs, the CNN.
+[[nodiscard]] std::string la_remarks(const CnnOptions& cnn, const PublishedCnn& published);
 /// Returns the means of CNTK, of the best published kernel of each task, and of the network as a sentence.
 [[nodiscard]] std::string la_sentence(const std::vector<LaTask>& tasks);
 /// Collects tables, records, timings and failures of all tasks.

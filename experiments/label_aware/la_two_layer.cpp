@@ -1,5 +1,6 @@
 #include "experiments/label_aware/la_two_layer.hpp"
 
+#include "experiments/label_aware/la_cnn.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/finite/tangent/empirical_ntk.hpp"
 #include "widelimit/finite/training/train.hpp"
@@ -12,8 +13,6 @@
 namespace widelimit::experiment {
 
 namespace {
-
-constexpr Index batch_size = 128;
 
 std::vector<double> diagonal_of(const Matrix<float>& k) {
   std::vector<double> diagonal;
@@ -51,24 +50,6 @@ class Probe {
   Tensor<float> test_;
 };
 
-TrainOptions how_to_train(const Setting& setting, const LaImages& images, const TwoLayerOptions& options) {
-  TrainOptions how;
-  how.width = options.width;
-  how.parameterisation = Parameterisation::standard;
-  how.initialisation = Initialisation::pytorch;
-  how.regulariser = Regulariser::none;
-  how.rate = 3e-4;
-  how.epochs = options.epochs;
-  how.batch = std::min(batch_size, images.train.count());
-  how.optimiser.kind = OptimiserKind::adam;
-  how.seed = setting.seed;
-  how.precision = Precision::f32;
-  how.look = false;
-  how.memory = setting.memory;
-  how.progress = setting.progress;
-  return how;
-}
-
 }  // namespace
 
 TwoLayerOptions asked_two_layer(const Setting& setting) {
@@ -84,7 +65,8 @@ double ProbeKernels::test_elasticity() const {
 void along_training(const Setting& setting, const LaImages& images, const TwoLayerOptions& options,
                     std::span<const Index> epochs, const std::function<void(const ProbeKernels&)>& show) {
   const Probe probe(setting, images, options.probe);
-  TrainOptions how = how_to_train(setting, images, options);
+  TrainOptions how = la_training(setting, options.epochs, images.train.count());
+  how.width = options.width;
   const Index steps = images.train.count() / how.batch;  // per epoch
   const auto wanted = [&](Index epoch) { return std::find(epochs.begin(), epochs.end(), epoch) != epochs.end(); };
   how.observer = [&](const TrainStep& step) {

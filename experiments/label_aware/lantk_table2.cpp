@@ -3,7 +3,6 @@
 #include "experiments/label_aware/la_table.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -22,23 +21,17 @@ PublishedTable published_table2() {
                     {"CNN", {45.30, 52.70, 60.23, 68.15}}}};
 }
 
+constexpr PublishedCnn published_cnn2{"16,128,128,256,256,512,512", "50", "cross-entropy"};
+
 std::string table2_words(Index test, const LaOptions& options, Precision precision) {
-  const CnnOptions& cnn = options.cnn;
-  std::string words = fmt::format(
-      "Ten classes, the first images of each, (byte/255 − 0.5)/0.5; {} test images, published 10,000. Kernel of the "
-      "eight-layer network (`lantk_cnn8`), in {}; ridgeless regression on one-hot targets; the label-aware "
-      "part estimates whether two images have the same class; ratio {:g}. \"best\" is the best of KR and FJLT at each "
-      "size, selected by test accuracy, as published, which is optimistic. The published FJLT-V2 ran out of memory at "
-      "20,000 images. linear1 and linear2 are the exact regressions sketched by FJLT-V1 and FJLT-V2; +bias: with an "
-      "unregularised bias.",
-      test, precision == Precision::f32 ? "float32" : "float64", options.ratio);
-  if (cnn.epochs > 0) {
-    words += fmt::format(
-        " CNN: channels {}, {} epochs of Adam (rate 3·10⁻⁴, batches of 128) on the cross-entropy, PyTorch's "
-        "initialisation; published: 16,128,128,256,256,512,512, 50 epochs.",
-        fmt::join(cnn.channels, ","), cnn.epochs);
-  }
-  return words;
+  return fmt::format(
+             "Ten classes, the first images of each, (byte/255 − 0.5)/0.5; {} test images, published 10,000. Kernel of "
+             "the eight-layer network (`lantk_cnn8`), in {}; ridgeless regression on one-hot targets; the label-aware "
+             "part estimates whether two images have the same class; ratio {:g}. \"best\" is the best of KR and FJLT "
+             "at each size, selected by test accuracy, as published, which is optimistic. The published FJLT-V2 ran "
+             "out of memory at 20,000 images. ",
+             test, precision == Precision::f32 ? "float32" : "float64", options.ratio) +
+         la_remarks(options.cnn, published_cnn2);
 }
 
 Outcome run_table2(const Setting& setting) {
@@ -65,20 +58,14 @@ Outcome run_table2(const Setting& setting) {
 }  // namespace
 
 Experiment lantk_table2() {
-  return {
-      .name = "lantk-table2",
-      .summary = "Label-aware kernels, their NTK and a CNN on CIFAR-10, by number of training images",
-      .work = "Chen, He and Su 2020, Label-Aware Neural Tangent Kernel, Table 2",
-      .options = {{"train", "N,…", "Training images", "500,1000", "2000,5000,10000,20000"},
-                  {"test", "N", "Test images", "2000", "10000"},
-                  {"ratio", "R", "Ratio of the mean label-aware part to the mean kernel", "0.0005", ""},
-                  methods_option(),
-                  {"channels", "C1,…,C7", "Channels of the CNN", "8,16,16,32,32,64,64", "16,128,128,256,256,512,512"},
-                  {"epochs", "N", "Epochs of the CNN; 0: no CNN", "10", "50"},
-                  {"grams", "DIR", "Folder for the Gram matrix, computed tile by tile; an existing matrix is reused",
-                   "", ""}},
-      .precision = Precision::f32,
-      .run = run_table2};
+  return {.name = "lantk-table2",
+          .summary = "Label-aware kernels, their NTK and a CNN on CIFAR-10, by number of training images",
+          .work = "Chen, He and Su 2020, Label-Aware Neural Tangent Kernel, Table 2",
+          .options = la_options({{"train", "N,…", "Training images", "500,1000", "2000,5000,10000,20000"},
+                                 {"test", "N", "Test images", "2000", "10000"}},
+                                published_cnn2),
+          .precision = Precision::f32,
+          .run = run_table2};
 }
 
 }  // namespace widelimit::experiment

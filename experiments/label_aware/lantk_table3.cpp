@@ -165,14 +165,12 @@ Outcome run_table3(const Setting& setting) {
   outcome.parts.back().words = fmt::format(
       "Relative ratio of LA (9) in percent, 50 if the kernel ignores labels. {} training and {} test images of each "
       "pair, (byte/255 − 0.5)/0.5 with a constant 1 appended; published: 10,000 and 2,000. NTK: two layers, ReLU; "
-      "LANTK: "
-      "KR-V1 with ratio {:g}. \"LANTK, as published\" normalises test images by the diagonal of the NTK, like the "
-      "published program; the row above by that of the kernel itself. 60.57 of frog/truck is presumably a misprint. "
-      "Networks: width {}, {} epochs of Adam (rate 3·10⁻⁴, batches of 128) on the squared loss of 0 and 1, PyTorch "
-      "initialisation, output/√m, kernels of the first {} images; published: 40,960 and 10 epochs. With this "
+      "LANTK: KR-V1 with ratio {:g}. \"LANTK, as published\" normalises test images by the diagonal of the NTK, like "
+      "the published program; the row above by that of the kernel itself. 60.57 of frog/truck is presumably a "
+      "misprint. Networks: width {}, {} epochs of Adam (rate 3·10⁻⁴, batches of 128) on the squared loss of 0 and 1, "
+      "PyTorch initialisation, output/√m, kernels of the first {} images; published: 40,960 and 10 epochs. With this "
       "initialisation the contribution of the first layer to the kernel is d/m times that in the NTK, so NN-init "
-      "depends "
-      "on the width m.",
+      "depends on the width m.",
       train, test, ratio, options.width, options.epochs, options.probe);
   outcome.results["ratios"] = std::move(json);
   double rise = 0;
@@ -199,7 +197,7 @@ Experiment lantk_table3() {
                        "frog/ship,frog/truck,deer/ship,dog/truck,bird/truck,deer/truck", ""},
                       {"train", "N", "Training images of a pair", "1000", "10000"},
                       {"test", "N", "Test images of a pair", "500", "2000"},
-                      {"ratio", "R", "Ratio of the mean label-aware part to the mean kernel", "0.1", ""},
+                      {"ratio", "R", "Mean size of the label-aware part, relative to that of the kernel", "0.1", ""},
                       {"width", "M", "Hidden units of the networks", "4096", "40960"},
                       {"epochs", "N", "Training epochs", "10", ""},
                       {"probe", "N", "Maximal number of images for kernels of networks", "500", "2000"}},

@@ -2,7 +2,6 @@
 
 #include "experiments/log_slope.hpp"
 #include "experiments/tasks/digit_pair.hpp"
-#include "experiments/tasks/digit_samples.hpp"
 #include "widelimit/analysis/hierarchy/kernel_at_time.hpp"
 #include "widelimit/finite/training/train.hpp"
 #include "widelimit/report/figures/equivalence_figures.hpp"
@@ -136,7 +135,7 @@ Outcome run_nth_error(const Setting& setting) {
     for (const double value : by_width) row.emplace_back(fmt::format("{:.2e}", value));
     part.table.rows.push_back(std::move(row));
     Json entry{{"name", approximations[o]}, {"errors", points.errors[o]}, {"means", by_width}};
-    tell_fit(entry, line);
+    write_slope(entry, line);
     outcome.results["approximations"].push_back(std::move(entry));
     if (o + 1 == approximations.size()) {
       outcome.sentence =

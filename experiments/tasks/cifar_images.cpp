@@ -23,9 +23,7 @@ CifarImages cifar_images(const Setting& setting, Index train, Index test) {
   request.limit = train;
   request.test_limit = test;
   request.scale = Scaling::channel;
-  request.memory = setting.memory;
-  request.progress = setting.progress;
-  TrainTest data = load_train_test(request);
+  TrainTest data = setting.load(request);
   return {.train = std::move(data.train), .test = std::move(*data.test), .scaling = std::move(*data.scaling)};
 }
 

@@ -1,8 +1,12 @@
 #include "experiments/tasks/digit_pair.hpp"
 
 #include "widelimit/base/error.hpp"
+#include "widelimit/data/preparation/preprocess.hpp"
 
 #include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
 
 namespace widelimit::experiment {
 
@@ -13,34 +17,58 @@ std::vector<std::string> two_digits(const Setting& setting) {
   return digits;
 }
 
-DigitPair digit_pair(const Setting& setting, Index samples, Index tests) {
-  DataRequest request{.train = "mnist:train"};
+DigitSamples digit_samples(const Setting& setting, Index samples, Index tests) {
+  DataRequest request{.train = "digits"};
+  request.classes = two_digits(setting);
+  const Dataset all = setting.load(request).train;
+  std::array<std::vector<Index>, 2> of;
+  for (Index i = 0; i < all.count(); ++i) of[usize(all.labels[usize(i)])].push_back(i);
+  const Index wanted = samples + tests;
+  if (wanted > 2 * std::min(std::ssize(of[0]), std::ssize(of[1]))) {
+    fail(Code::usage, "--samples {} --tests {}: there are only {} digits of these classes", samples, tests,
+         all.count());
+  }
+  std::vector<Index> rows;
+  for (Index i = 0; i < wanted; ++i) rows.push_back(of[usize(i % 2)][usize(i / 2)]);
+  DigitSamples result;
+  result.data.train = take_rows(all, std::span(rows).first(usize(samples)));
+  const Scaler scaler(Scaling::standard, result.data.train);
+  scaler.apply(result.data.train);
   if (tests > 0) {
-    request.test = "mnist:test";
+    result.data.test = take_rows(all, std::span(rows).subspan(usize(samples)));
+    scaler.apply(*result.data.test);
+  }
+  for (const Index label : result.data.train.labels) result.y.push_back(label == 1 ? 1 : -1);
+  return result;
+}
+
+TrainTest first_two_classes(const Setting& setting, const std::string& set, Scaling scale, Index samples, Index tests) {
+  DataRequest request{.train = set + ":train"};
+  if (tests > 0) {
+    request.test = set + ":test";
     request.test_limit = tests;
   }
   request.classes = {"0", "1"};
   request.limit = samples;
-  request.scale = Scaling::byte;
-  request.memory = setting.memory;
-  request.progress = setting.progress;
-  DigitPair pair{.data = load_train_test(request), .targets = {}};
+  request.scale = scale;
+  return setting.load(request);
+}
+
+DigitPair digit_pair(const Setting& setting, Index samples, Index tests) {
+  DigitPair pair{.data = first_two_classes(setting, "mnist", Scaling::byte, samples, tests), .targets = {}};
   pair.targets = network_targets(pair.data, Loss{.kind = LossKind::hinge});
   return pair;
 }
 
 EquivalenceOptions digit_options(const Setting& setting, const DigitPair& pair, double mean_rate) {
   EquivalenceOptions options;
+  options.train = setting.training();
   TrainOptions& train = options.train;
   train.loss.kind = LossKind::hinge;
   train.regulariser = Regulariser::init;
   train.lambda = setting.positive("lambda");
   train.rate = mean_rate / static_cast<double>(pair.data.train.count());
   train.steps = setting.count("steps", 1);
-  train.seed = setting.seed;
-  train.precision = setting.precision;
-  train.memory = setting.memory;
-  train.progress = setting.progress;
   options.widths = setting.counts("widths", 1);
   options.seeds = setting.count("seeds", 1);
   return options;
@@ -50,12 +78,6 @@ Equivalence compare_digits(const Setting& setting, const DigitPair& pair, const 
                            const EquivalenceOptions& options) {
   stop_if_asked(setting.progress);
   return equivalence(Network::parse(network), pair.targets.with(pair.data), options, setting.engine);
-}
-
-void tell_fit(nlohmann::ordered_json& json, const std::optional<LineFit>& fit) {
-  if (!fit) return;
-  json["slope"] = fit->slope;
-  if (fit->interval) json["interval"] = {fit->interval->first, fit->interval->second};
 }
 
 }  // namespace widelimit::experiment

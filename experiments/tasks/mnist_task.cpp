@@ -13,9 +13,7 @@ MnistTask mnist_task(const Setting& setting, const std::string& network, const s
   request.classes = classes;
   request.limit = samples;
   request.scale = Scaling::byte;
-  request.memory = setting.memory;
-  request.progress = setting.progress;
-  TrainTest data = load_train_test(request);
+  TrainTest data = setting.load(request);
   TaskKernel kernel = task_kernel(setting, Network::parse(network), data.train.view(), data.test->view());
   return {.train = std::move(data.train),
           .test = std::move(*data.test),

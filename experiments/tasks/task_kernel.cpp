@@ -84,6 +84,10 @@ AnyMatrix square_kernel(const Setting& setting, const Network& network, const Sa
   return matrix_of(*file, "ntk");
 }
 
+Option grams_option() {
+  return {"grams", "DIR", "Folder for Gram matrices, computed tile by tile; existing matrices are reused", "", ""};
+}
+
 std::optional<std::filesystem::path> gram_folder(const Setting& setting) {
   const std::string& folder = setting.text("grams");
   if (folder.empty()) return std::nullopt;

@@ -32,6 +32,8 @@ struct TaskKernel {
 [[nodiscard]] AnyMatrix square_kernel(const Setting& setting, const Network& network, const SampleView& samples,
                                       const std::optional<std::filesystem::path>& file = std::nullopt);
 
+/// Returns the option "grams", the folder of stored kernels.
+[[nodiscard]] Option grams_option();
 /// Returns the folder of the option "grams", created if missing; std::nullopt if the option is empty. Throws
 /// Error{resource} if it cannot be created.
 [[nodiscard]] std::optional<std::filesystem::path> gram_folder(const Setting& setting);

@@ -1,5 +1,6 @@
 #include "experiments/tasks/unit_pair.hpp"
 
+#include "experiments/tasks/digit_pair.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/kernel/request.hpp"
 
@@ -33,17 +34,11 @@ std::vector<std::string> asked_sets(const Setting& setting) {
 UnitPair unit_pair(const Setting& setting, const std::string& set, const std::string& activation, Index samples,
                    Index tests) {
   check_set(set);
-  DataRequest request{.train = set + ":train"};
-  if (tests > 0) {
-    request.test = set + ":test";
-    request.test_limit = tests;
-  }
-  request.classes = {"0", "1"};
-  request.limit = samples;
-  request.scale = Scaling::unit;
-  request.memory = setting.memory;
-  request.progress = setting.progress;
-  UnitPair pair{.set = set, .data = load_train_test(request), .network = {}, .k = {}, .k_test = {}};
+  UnitPair pair{.set = set,
+                .data = first_two_classes(setting, set, Scaling::unit, samples, tests),
+                .network = {},
+                .k = {},
+                .k_test = {}};
   // w_std² = d cancels the 1/d of ⟨x, x'⟩/d, as in the lecture.
   const double w_std = std::sqrt(static_cast<double>(pair.data.train.shape.size()));
   pair.network = Network::parse(fmt::format("dense(w_std={}) {} dense(frozen=true)", w_std, activation));

@@ -60,6 +60,7 @@ TransientChoice transient_choice(const Setting& setting) {
 
 EvolutionOptions transient_options(const Setting& setting, const TransientChoice& choice, Index samples) {
   EvolutionOptions options;
+  options.train = setting.training();
   TrainOptions& train = options.train;
   train.width = choice.width;
   train.parameterisation = Parameterisation::standard;
@@ -70,10 +71,6 @@ EvolutionOptions transient_options(const Setting& setting, const TransientChoice
   train.batch = std::min(choice.batch, samples);
   train.epochs = choice.epochs;
   train.augmentation.flip = true;
-  train.seed = setting.seed;
-  train.precision = setting.precision;
-  train.memory = setting.memory;
-  train.progress = setting.progress;
   // Branch points are also checkpoints.
   options.at_epochs = choice.at;
   options.at_epochs.insert(options.at_epochs.end(), choice.spawn.begin(), choice.spawn.end());
@@ -154,16 +151,12 @@ Outcome run_transient(const Setting& setting) {
   outcome.sentence += ".";
   outcome.parts.back().words += fmt::format(
       "CIFAR-10, {} training and {} test images, channels standardised; width {}, no normalisation layers, softmax "
-      "loss, "
-      "batches of {}, momentum 0.9, rate {:g} on the mean loss, random mirroring. The kernel is traced over outputs, "
-      "on "
-      "{} test images. Tangent: the network linearised at the checkpoint, trained in closed form on the squared loss "
-      "of "
-      "the first {} images with the trace kernel; linearised: trained by the remaining steps. Barrier: error barrier "
-      "between two children trained on different batches. The lecture (Fort et al. 2020, ResNet-20 and others on all "
-      "of "
-      "CIFAR-10, 200 epochs) has figures without numbers: a chaotic transient of 2 to 3 epochs determines the final "
-      "basin and learns a useful kernel; afterwards the kernel moves at a constant velocity.",
+      "loss, batches of {}, momentum 0.9, rate {:g} on the mean loss, random mirroring. The kernel is traced over "
+      "outputs, on {} test images. Tangent: the network linearised at the checkpoint, trained in closed form on the "
+      "squared loss of the first {} images with the trace kernel; linearised: trained by the remaining steps. Barrier: "
+      "error barrier between two children trained on different batches. The lecture (Fort et al. 2020, ResNet-20 and "
+      "others on all of CIFAR-10, 200 epochs) has figures without numbers: a chaotic transient of 2 to 3 epochs "
+      "determines the final basin and learns a useful kernel; afterwards the kernel moves at a constant velocity.",
       data.train.count(), data.test->count(), choice.width, choice.batch, choice.rate, choice.probe,
       std::min(choice.tangent_samples, data.train.count()));
   return outcome;

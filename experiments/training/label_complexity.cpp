@@ -112,8 +112,7 @@ void complexity_of_set(const Setting& setting, const ComplexityChoice& choice, c
       "Kernel regression with H*, means over {} draws (equal fractions of training and test labels are replaced by "
       "random labels; \"clean\" is the error on the true test labels). The bound holds up to terms that vanish with n, "
       "and is vacuous if it is at least 1. NT-L (figure without numbers): the complexity increases with the fraction "
-      "of "
-      "random labels, like the error.",
+      "of random labels, like the error.",
       choice.draws);
   if (setting.figures) {
     part.pictures.push_back(

@@ -1,6 +1,6 @@
 #include "experiments/experiments.hpp"
 
-#include "experiments/tasks/digit_pair.hpp"
+#include "experiments/log_slope.hpp"
 #include "experiments/tasks/unit_pair.hpp"
 #include "widelimit/analysis/equivalence/line_fit.hpp"
 #include "widelimit/analysis/spectrum/kernel_spectrum.hpp"
@@ -170,7 +170,7 @@ void one_activation(const Setting& setting, const LemmasChoice& choice, const st
     std::vector<Cell> row{quantity.name, slope_text(slope), quantity.bound, expected};
     Series line{.name = quantity.name};
     Json one = Json::object();
-    tell_fit(one, slope);
+    write_slope(one, slope);
     for (const Index width : choice.widths) {
       const double mean = mean_at(runs, width, quantity.value);
       row.emplace_back(mean);
@@ -188,8 +188,7 @@ void one_activation(const Setting& setting, const LemmasChoice& choice, const st
   }
   part.words = fmt::format(
       "Frobenius norms, relative to that of H*; {} networks per width, f - f0 trained for the time {:g}/λ₁ in {} "
-      "steps; "
-      "slopes are fitted to all networks.",
+      "steps; slopes are fitted to all networks.",
       choice.seeds, choice.time, choice.steps);
   if (setting.figures) {
     part.pictures.push_back({.figure = curves(lines, {.title = "By width, " + activation,

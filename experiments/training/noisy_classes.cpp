@@ -98,9 +98,7 @@ NoiseTask noise_task(const Setting& setting, const ClassNoise& choice, const std
   request.limit = choice.samples + chosen_by;
   request.test_limit = choice.tests;
   request.scale = name == "mnist" ? Scaling::byte : Scaling::channel;
-  request.memory = setting.memory;
-  request.progress = setting.progress;
-  TrainTest data = load_train_test(request);
+  TrainTest data = setting.load(request);
   if (data.train.count() < choice.samples + chosen_by) {
     fail(Code::usage, "--samples {}: {} has only {} training images, a fifth of which is used for validation",
          choice.samples, name, data.train.count());
@@ -233,7 +231,7 @@ NoiseRun train_on_noise(const Setting& setting, const ClassNoise& choice, const 
   const Loss loss{method.loss};
   const Matrix<double> y = class_targets(noisy.train, task.classes, loss);
   const Index in_epoch = choice.samples / choice.batch;
-  TrainOptions options;
+  TrainOptions options = setting.training();
   options.width = choice.width;
   options.loss = loss;
   options.regulariser = method.regulariser;
@@ -245,11 +243,7 @@ NoiseRun train_on_noise(const Setting& setting, const ClassNoise& choice, const 
   options.optimiser.momentum = noise_momentum;
   options.schedule.kind = ScheduleKind::cosine;
   options.centred = true;
-  options.seed = setting.seed;
-  options.precision = setting.precision;
   for (Index epoch = 0; epoch <= choice.epochs; ++epoch) options.record_at.push_back(epoch * in_epoch);
-  options.memory = setting.memory;
-  options.progress = setting.progress;
   const TrainedNetwork trained =
       train(choice.network, {.x = task.seen(), .y = y.view(), .test = task.unseen()}, options, setting.engine);
   NoiseRun run;
@@ -311,12 +305,9 @@ void at_share(const Setting& setting, const ClassNoise& choice, const NoiseTask&
   }
   part.words = fmt::format(
       "{} training images with {:.1f} % wrong labels ({} noise), {} test images with true labels; {} of width {}, f − "
-      "f₀ "
-      "trained for {} epochs with batches of {}, momentum {:g} and a cosine schedule, λ = {:.3g} for RDI, AUX and "
-      "kernel "
-      "ridge regression, for which it is selected. Early stopping and λ are selected on {} further images with the "
-      "same "
-      "label noise. Labels fitted: final accuracy on the noisy training labels.",
+      "f₀ trained for {} epochs with batches of {}, momentum {:g} and a cosine schedule, λ = {:.3g} for RDI, AUX and "
+      "kernel ridge regression, for which it is selected. Early stopping and λ are selected on {} further images with "
+      "the same label noise. Labels fitted: final accuracy on the noisy training labels.",
       choice.samples, 100 * noisy.wrong, choice.pairs ? "pair" : "symmetric", std::ssize(task.test_labels),
       setting.text("network"), choice.width, choice.epochs, choice.batch, noise_momentum, ridge.lambda, task.chosen_by);
   if (task.name == "cifar10") {

@@ -100,19 +100,15 @@ Matrix<double> noisy_net(const Setting& setting, const NoiseChoice& choice, cons
                          const Matrix<double>& y, Regulariser regulariser, Index width) {
   stop_if_asked(setting.progress);
   const Descent descent = descent_of(task.k, choice.lambda);
-  TrainOptions options;
+  TrainOptions options = setting.training();
   options.width = width;
   options.regulariser = regulariser;
   options.lambda = regulariser == Regulariser::init ? 2 * choice.lambda : choice.lambda;
   options.rate = descent.rate;
   options.steps = descent.steps;
   options.centred = true;
-  options.seed = setting.seed;
-  options.precision = setting.precision;
   options.records = 2;
   options.record_outputs = false;
-  options.memory = setting.memory;
-  options.progress = setting.progress;
   const TrainedNetwork trained =
       train(Network::parse(choice.network), {.x = task.train.view(), .y = y.view()}, options, setting.engine);
   if (!trained.summary.finished()) fail(Code::numerical, "{}", trained.summary.message);

@@ -54,6 +54,7 @@ constexpr double adam_epsilon = 1e-8;
 
 EvolutionOptions structure_options(const Setting& setting, const StructureChoice& choice, Index samples) {
   EvolutionOptions options;
+  options.train = setting.training();
   TrainOptions& train = options.train;
   train.width = choice.width;
   train.parameterisation = Parameterisation::standard;
@@ -63,10 +64,6 @@ EvolutionOptions structure_options(const Setting& setting, const StructureChoice
   // Our loss is the sum of squares, 2n times ½ of their mean; scaling ε like the gradients gives the same steps.
   train.optimiser.epsilon = adam_epsilon * 2 * static_cast<double>(samples);
   train.epochs = choice.epochs;
-  train.seed = setting.seed;
-  train.precision = setting.precision;
-  train.memory = setting.memory;
-  train.progress = setting.progress;
   options.at_epochs = published_epochs(choice.epochs);
   options.keep_kernels = setting.figures;
   return options;
@@ -96,9 +93,7 @@ Outcome run_structure(const Setting& setting) {
   request.limit = choice.samples;
   request.test_limit = choice.tests;
   request.scale = Scaling::byte;
-  request.memory = setting.memory;
-  request.progress = setting.progress;
-  const TrainTest data = load_train_test(request);
+  const TrainTest data = setting.load(request);
   const Loss loss;
   const NetworkTargets targets = network_targets(data, loss);
   const ProbeSet probe(data.train, data.train.class_names, loss, choice.probe);
@@ -128,10 +123,9 @@ Outcome run_structure(const Setting& setting) {
   outcome.parts.back().words = fmt::format(
       "MNIST, {} training images in [0, 1], one-hot targets; {} hidden ReLU layers of width {}, standard "
       "parameterisation, biases initialised to 0, full-batch Adam with rate {:g} on half the mean squared loss. The "
-      "NTK "
-      "is traced over the ten outputs, on {} images of each class; same/diag includes self-pairs. The lecture has a "
-      "figure without numbers, for 20 layers of width 300 on all 60,000 images up to epoch 3000: a larger gap between "
-      "the two suggests a better network.",
+      "NTK is traced over the ten outputs, on {} images of each class; same/diag includes self-pairs. The lecture has "
+      "a figure without numbers, for 20 layers of width 300 on all 60,000 images up to epoch 3000: a larger gap "
+      "between the two suggests a better network.",
       data.train.count(), choice.depth, choice.width, adam_rate, choice.probe / 10);
   return outcome;
 }

@@ -170,11 +170,9 @@ void labels_of_set(const Setting& setting, const SpectrumLabelsChoice& choice, c
       "Eigenvalues {:.3g} to {:.3g}; gradient descent on half the squared error with rate {:.3g}, half of the stable "
       "rate; the network is trained in single precision. Losses are relative to the start, predicted by H* and by the "
       "empirical NTK at initialisation; the difference to H* is the maximum over all recorded steps; the last column "
-      "is "
-      "the mean ratio of fitted to predicted eigenvalue, over directions with at least 1 % of the label energy. NT-L "
-      "(figure without numbers): true labels lie in the leading directions and are learnt fastest, random labels "
-      "spread "
-      "over all directions, worst labels lie in the last ones.",
+      "is the mean ratio of fitted to predicted eigenvalue, over directions with at least 1 % of the label energy. "
+      "NT-L (figure without numbers): true labels lie in the leading directions and are learned fastest, random labels "
+      "spread over all directions, worst labels lie in the last ones.",
       spectrum.eigenvalues().front(), spectrum.eigenvalues().back(), *training.rate);
   if (setting.figures && !named.empty()) {
     part.pictures = {eigenvalue_figure(spectrum), energy_figure(labels), training_figure(named), rate_figure(named)};

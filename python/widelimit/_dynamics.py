@@ -104,6 +104,25 @@ def _part(values: ArrayLike | None, name: str) -> NDArray[np.float64] | None:
     return numbers[:, None] if numbers.ndim == 1 else numbers
 
 
+def _start_and_record(
+    k_test: ArrayLike | None,
+    alpha0: ArrayLike | None,
+    g0: ArrayLike | None,
+    g0_test: ArrayLike | None,
+    record: Sequence[int] | None,
+    coefficients: bool,
+) -> tuple:
+    """Converts the arguments that flow and descend share, in the order of the core library."""
+    return (
+        None if k_test is None else as_matrix(k_test, "K(test, train)"),
+        _part(alpha0, "alpha0"),
+        _part(g0, "g0"),
+        _part(g0_test, "g0_test"),
+        None if record is None else [int(i) for i in record],
+        coefficients,
+    )
+
+
 def _times(times: ArrayLike) -> NDArray[np.float64]:
     """Converts times, which may include infinity; the core library checks their order."""
     found = np.asarray(times)
@@ -190,20 +209,15 @@ def flow(
     if method not in (None, "runge-kutta"):
         raise InputError(f"method {method!r}; leave it out, or give 'runge-kutta'")
     targets, single = _targets(y, loss)
-    moments = _times(times)
+    recorded = _times(times)
     parts = _core.flow(
         as_kernel(k, "K", backend, usable(threads)),
         targets,
         loss,
-        moments,
+        recorded,
         lam,
         epsilon,
-        None if k_test is None else as_matrix(k_test, "K(test, train)"),
-        _part(alpha0, "alpha0"),
-        _part(g0, "g0"),
-        _part(g0_test, "g0_test"),
-        None if record is None else [int(i) for i in record],
-        coefficients,
+        *_start_and_record(k_test, alpha0, g0, g0_test, record, coefficients),
         method == "runge-kutta",
         tolerance,
         max_events,
@@ -264,12 +278,7 @@ def descend(
         record_every,
         lam,
         epsilon,
-        None if k_test is None else as_matrix(k_test, "K(test, train)"),
-        _part(alpha0, "alpha0"),
-        _part(g0, "g0"),
-        _part(g0_test, "g0_test"),
-        None if record is None else [int(i) for i in record],
-        coefficients,
+        *_start_and_record(k_test, alpha0, g0, g0_test, record, coefficients),
         usable(threads),
         check_definite,
     )

@@ -12,7 +12,7 @@ from widelimit import _core
 from widelimit._fit import Fit, make_fit, warn_of
 from widelimit._kernels import as_network, warn_of_quadrature
 from widelimit._samples import as_images, as_kernel
-from widelimit._targets import as_classes, as_numbers, as_weights, class_weighted, holds_numbers, number_weights
+from widelimit._targets import as_classes, as_numbers, as_weights, class_weighted, names_classes, number_weights
 from widelimit._threads import usable
 
 
@@ -152,7 +152,7 @@ def fit_samples(
 
 def _fit_linear(machine, k, y, lam, bias, sample_weight, classify, backend, threads, class_weight=None) -> Fit:
     where = dict(backend=backend, threads=threads)
-    if not holds_numbers(y) if classify is None else classify:
+    if names_classes(y, classify):
         weights = dict(sample_weight=sample_weight, class_weight=class_weight)
         return train_classes(machine, k, y, lam=lam, bias=bias, **weights, **where, stacklevel=4)
     weights = number_weights(class_weight, sample_weight)

@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from widelimit import _core
-from widelimit._core import InputError
 from widelimit._fit import Fit, make_fit, warn_of
 from widelimit._samples import as_kernel
-from widelimit._targets import as_classes, as_lams, as_numbers, class_weighted, holds_numbers, number_weights
+from widelimit._targets import as_classes, as_lams, class_weighted, ridge_targets
 from widelimit._threads import usable
 
 
@@ -89,28 +88,17 @@ def ridge_path(
     >>> path[path.best].predict(wl.kernel("fc:2", x[:2], x)).shape
     (2,)
     """
-    classes = None
-    if not holds_numbers(y) if classify is None else classify:
-        classes, labels = as_classes(y)
-        if len(classes) < 2:
-            raise InputError("all samples are of one class; a classifier needs two")
-        targets = 2.0 * labels - 1 if len(classes) == 2 else np.eye(len(classes))[labels]
-        weights = class_weighted(class_weight, "ridge", classes, labels, sample_weight)
-    else:
-        targets = as_numbers(y)
-        weights = number_weights(class_weight, sample_weight)
-    scheme = "values" if classes is None else "sign" if len(classes) == 2 else "one-hot"
-    single = targets.ndim == 1
+    targets = ridge_targets(y, classify, class_weight, sample_weight)
     lams = as_lams(lams)
     points, best, best_classifier = _core.ridge_path(
         as_kernel(k, "K", backend, usable(threads)),
-        targets[:, None] if single else targets,
+        targets.columns,
         lams,
         bias,
-        weights,
+        targets.weights,
         usable(threads),
     )
-    fits = [make_fit("ridge", scheme, point[0], classes, single) for point in points]
+    fits = [make_fit("ridge", targets.scheme, point[0], targets.classes, targets.single) for point in points]
     _warn_of_first(fits, lams)
     return RidgePath(lams, fits, points, best, best_classifier)
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from widelimit import _core
 from widelimit._fit import Fit, make_fit, warn_of
 from widelimit._kernels import as_network
 from widelimit._samples import as_images
-from widelimit._targets import as_classes, as_numbers, class_weighted, holds_numbers, number_weights
+from widelimit._targets import ridge_targets
 from widelimit._threads import usable
 
 
@@ -49,28 +48,15 @@ def fit_ridge_network(
     >>> np.allclose(fit.alpha, wl.fit_ridge(wl.kernel("fc:1", x), y, lam=0.1).alpha, atol=1e-4)
     True
     """
-    classes = None
-    if not holds_numbers(y) if classify is None else classify:
-        classes, labels = as_classes(y)
-        if len(classes) < 2:
-            raise _core.InputError("all samples are of one class; a classifier needs two")
-        two = len(classes) == 2
-        targets = np.where(labels == 1, 1.0, -1.0) if two else np.eye(len(classes))[labels]
-        scheme = "sign" if two else "one-hot"
-        weights = class_weighted(class_weight, "ridge", classes, labels, sample_weight)
-    else:
-        weights = number_weights(class_weight, sample_weight)
-        targets = as_numbers(y)
-        scheme = "values"
-    single = targets.ndim == 1
+    targets = ridge_targets(y, classify, class_weight, sample_weight)
     net = as_network(network)
     parts, _, _ = _core.ridge_network(
         net,
         as_images(net, x, "x", channels_first, backend),
-        np.ascontiguousarray(targets[:, None] if single else targets),
+        targets.columns,
         lam,
         bias,
-        weights,
+        targets.weights,
         tolerance,
         rank,
         memory,
@@ -79,4 +65,4 @@ def fit_ridge_network(
         backend,
         usable(threads),
     )
-    return warn_of(make_fit("ridge", scheme, parts, classes, single), stacklevel)
+    return warn_of(make_fit("ridge", targets.scheme, parts, targets.classes, targets.single), stacklevel)

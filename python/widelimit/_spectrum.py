@@ -86,7 +86,7 @@ class Spectrum:
 
     @property
     def rank(self) -> int:
-        """Number of eigenvalues above the rounding level; labels in the other directions are never learnt."""
+        """Number of eigenvalues above the rounding level; labels in the other directions are never learned."""
         return self._kernel.rank
 
     @property

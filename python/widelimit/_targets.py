@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,6 +22,11 @@ def _as_array(y: ArrayLike) -> NDArray[Any]:
 def holds_numbers(y: ArrayLike) -> bool:
     """Returns whether y holds numbers; text, booleans and objects are class labels."""
     return _as_array(y).dtype.kind in "fiu"
+
+
+def names_classes(y: ArrayLike, classify: bool | None) -> bool:
+    """Returns whether y holds class labels: as `classify` says, else unless y holds numbers."""
+    return not holds_numbers(y) if classify is None else classify
 
 
 def as_numbers(y: ArrayLike, name: str = "y") -> NDArray[np.float64]:
@@ -106,6 +111,36 @@ def number_weights(class_weight: Any, sample_weight: ArrayLike | None) -> NDArra
     if class_weight is not None:
         raise InputError("class_weight needs classes, but y holds numbers; give classify=True if they are class labels")
     return as_weights(sample_weight)
+
+
+class RidgeTargets(NamedTuple):
+    """Targets of ridge regression: numbers, ±1 for two classes, or one-hot rows for more."""
+
+    columns: NDArray[np.float64]
+    """Samples × outputs."""
+    single: bool
+    """Whether there is one output, so that coefficients are one-dimensional."""
+    scheme: str
+    classes: NDArray[Any] | None
+    weights: NDArray[np.float64] | None
+
+
+def ridge_targets(
+    y: ArrayLike, classify: bool | None, class_weight: Any, sample_weight: ArrayLike | None
+) -> RidgeTargets:
+    """Encodes y for ridge regression; arguments as in fit_ridge."""
+    if not names_classes(y, classify):
+        weights = number_weights(class_weight, sample_weight)
+        numbers = as_numbers(y)
+        single = numbers.ndim == 1
+        return RidgeTargets(numbers[:, None] if single else numbers, single, "values", None, weights)
+    classes, labels = as_classes(y)
+    if len(classes) < 2:
+        raise InputError("all samples are of one class; a classifier needs two")
+    weights = class_weighted(class_weight, "ridge", classes, labels, sample_weight)
+    if len(classes) == 2:
+        return RidgeTargets((2.0 * labels - 1)[:, None], True, "sign", classes, weights)
+    return RidgeTargets(np.eye(len(classes))[labels], False, "one-hot", classes, weights)
 
 
 def as_lams(lams: ArrayLike) -> NDArray[np.float64]:

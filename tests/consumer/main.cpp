@@ -1,4 +1,4 @@
-// A program outside the tree: it uses the front door and nothing else.
+// A program outside the tree that includes only widelimit/widelimit.hpp.
 
 #include "widelimit/widelimit.hpp"
 

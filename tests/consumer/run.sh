@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# run.sh BUILD_FOLDER CMAKE CXX: installs a build into a temporary folder; each installed header must compile alone, and
-# the consumer, which knows that folder only, is configured, built and run. Then the tree itself is taken into a project
-# by FetchContent: that must offer the library and none of our tests.
+# run.sh BUILD_FOLDER CMAKE CXX: installs a build into a temporary folder and checks that each installed header compiles
+# alone. Configures, builds and runs the consumer, which uses only that folder. Then configures a project that includes
+# the tree by FetchContent: it must have the target of the library, but not those of tests and command line.
 set -euo pipefail
 build=$1
 cmake=$2
@@ -13,14 +13,14 @@ trap 'rm -rf "$folder"' EXIT
 "$cmake" --install "$build" --prefix "$folder/prefix" >"$folder/log"
 count=0
 while IFS= read -r header; do
-  # A source that includes its header first has compiled it alone already.
+  # A source whose first include is its own header has already checked that header.
   own=$source/../../${header%.hpp}.cpp
   if [ ! -f "$own" ] || [ "$(grep -m 1 '^#include' "$own")" != "#include \"$header\"" ]; then
     echo "#include \"$header\"" | "$compiler" -std=c++20 -fsyntax-only -Wall -Wextra -Werror -I"$folder/prefix/include" \
       -x c++ - || { echo "$header does not compile alone"; exit 1; }
   fi
   if grep -nE '#include <(hwy|H5|hdf5|cblas|lapack|boost|CLI|archive|zlib|curl|openssl)' "$folder/prefix/include/$header"; then
-    echo "$header shows what the library stands on"
+    echo "$header includes a header of a dependency"
     exit 1
   fi
   count=$((count + 1))
@@ -34,7 +34,7 @@ echo "$count public headers, each compiles alone"
 "$cmake" -S "$source/fetched" -B "$folder/fetched" -G Ninja -DCMAKE_BUILD_TYPE=Release \
   -DFETCHCONTENT_SOURCE_DIR_WIDELIMIT="$source/../.." >>"$folder/log" || { tail -n 30 "$folder/log"; exit 1; }
 if "$cmake" --build "$folder/fetched" --target help | grep -qE '^(machine_tests|widelimit_app):'; then
-  echo "a project that takes the tree in gets its tests and its program"
+  echo "a project that includes the tree builds its tests and its command line"
   exit 1
 fi
-echo "the tree configures inside another project"
+echo "the tree configures as a subproject"

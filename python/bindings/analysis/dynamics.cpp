@@ -51,11 +51,11 @@ struct Given {
   }
 };
 
-/// Reshapes moments × (things·outputs) to moments × things × outputs.
+/// Reshapes times × (points·outputs) to times × points × outputs.
 nb::object stacked(Matrix<double> rows, Index outputs) {
-  const Index moments = rows.rows();
-  const Index things = outputs == 0 ? 0 : rows.cols() / outputs;
-  return as_array(std::move(rows), {moments, things, outputs});
+  const Index times = rows.rows();
+  const Index points = outputs == 0 ? 0 : rows.cols() / outputs;
+  return as_array(std::move(rows), {times, points, outputs});
 }
 
 /// Returns the fields of widelimit.Trajectory in order.

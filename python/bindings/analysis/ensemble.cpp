@@ -18,8 +18,8 @@ namespace widelimit::python {
 
 namespace {
 
-/// Returns (mean, variance, covariance or None, quadrature error, summary) with shapes moments × points × outputs,
-/// moments × points and moments × points × points.
+/// Returns (mean, variance, covariance or None, quadrature error, summary) with shapes times × points × outputs,
+/// times × points and times × points × points.
 nb::tuple ensemble_of(const Network& network, const SampleArray& x, const Table& targets, const SampleArray& test,
                       const Numbers& times, const nb::dict& given) {
   const AskedOptions asked(given);
@@ -30,17 +30,17 @@ nb::tuple ensemble_of(const Network& network, const SampleArray& x, const Table&
   asked.take("lam", options.lambda);
   asked.take("diag_reg", options.diag_reg);
   asked.take("covariance", options.covariance);
-  asked.parse("memory", options.memory, [](const std::string& text) { return parse_bytes(text); });
+  asked.parse("memory", options.memory, parse_bytes);
   const Engine& engine = engine_of(given);
   Ensemble found = unlocked([&](Progress* progress) {
     options.progress = progress;
     return ensemble(network, view_samples(x), view_of(targets), view_samples(test), options, engine);
   });
-  const Index moments = std::ssize(found.times);
+  const Index count = std::ssize(found.times);
   const Index points = found.variance.cols();
   const nb::object covariance =
-      options.covariance ? as_array(std::move(found.covariance), {moments, points, points}) : nb::none();
-  return nb::make_tuple(as_array(std::move(found.mean), {moments, points, found.outputs}),
+      options.covariance ? as_array(std::move(found.covariance), {count, points, points}) : nb::none();
+  return nb::make_tuple(as_array(std::move(found.mean), {count, points, found.outputs}),
                         as_array(std::move(found.variance)), covariance, found.quadrature_error,
                         as_tuple(found.summary));
 }

@@ -27,7 +27,7 @@ EvolutionOptions evolution_options(const nb::dict& given) {
   const AskedOptions asked(given);
   EvolutionOptions options;
   options.train = train_options(given);
-  asked.parse("memory", options.train.memory, [](const std::string& text) { return parse_bytes(text); });
+  asked.parse("memory", options.train.memory, parse_bytes);
   asked.take("at", options.at);
   asked.take("at_epochs", options.at_epochs);
   asked.take("checkpoints", options.checkpoints);

@@ -36,7 +36,7 @@ nb::dict nth_of(const std::string& activation, const SampleArray& x, const Numbe
   asked.take("max_samples", options.max_samples);
   asked.take("width", options.width);
   asked.take("seed", options.seed);
-  asked.parse("memory", options.memory, [](const std::string& text) { return parse_bytes(text); });
+  asked.parse("memory", options.memory, parse_bytes);
   const Engine& engine = engine_of(given);
   NthKernel found = unlocked([&](Progress* progress) {
     options.progress = progress;

@@ -59,7 +59,7 @@ nb::dict trained_modes(const Network& network, const SampleArray& x, const Table
   asked.take("fitted_to", options.fitted_to);
   asked.take("seed", options.seed);
   asked.parse("precision", options.precision, [](const std::string& text) { return parse_precision(text); });
-  asked.parse("memory", options.memory, [](const std::string& text) { return parse_bytes(text); });
+  asked.parse("memory", options.memory, parse_bytes);
   const Engine& engine = engine_of(given);
   ModeDynamics found = unlocked([&](Progress* progress) {
     options.progress = progress;

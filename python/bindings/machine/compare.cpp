@@ -41,7 +41,7 @@ CompareOptions options_of(const AskedOptions& asked, std::span<const double> wei
   for (RowPair& rows : given) options.tune.given_folds.push_back({std::move(rows.first), std::move(rows.second)});
   asked.take("inner_folds", options.inner_folds);
   asked.parse("precision", options.precision, parse_precision);
-  asked.parse("memory", options.memory, [](const std::string& text) { return parse_bytes(text); });
+  asked.parse("memory", options.memory, parse_bytes);
   options.tune.machine.weights = weights;
   return options;
 }

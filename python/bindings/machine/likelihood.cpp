@@ -20,10 +20,6 @@ namespace widelimit::python {
 
 namespace {
 
-void take_memory(const AskedOptions& asked, std::optional<std::size_t>& memory) {
-  asked.parse("memory", memory, [](const std::string& text) { return parse_bytes(text); });
-}
-
 void take_range(const AskedOptions& asked, const char* name, ParameterRange& range) {
   std::pair<double, double> ends{range.lower, range.upper};
   asked.take(name, ends);
@@ -39,7 +35,7 @@ nb::tuple likelihood_of(const Network& network, const SampleArray& x, const Tabl
   asked.parse("kind", options.kind, parse_kind);
   asked.take("noise", options.noise);
   asked.take("gradient", options.gradient);
-  take_memory(asked, options.memory);
+  asked.parse("memory", options.memory, parse_bytes);
   const Engine& engine = engine_of(given);
   const MarginalLikelihood found = unlocked([&](Progress* progress) {
     options.progress = progress;
@@ -66,7 +62,7 @@ nb::tuple optimum_of(const Network& network, const SampleArray& x, const Table& 
   asked.take("seed", options.seed);
   asked.take("tolerance", options.tolerance);
   asked.take("max_iterations", options.max_iterations);
-  take_memory(asked, options.memory);
+  asked.parse("memory", options.memory, parse_bytes);
   const Engine& engine = engine_of(given);
   const LikelihoodOptimum found = unlocked([&](Progress* progress) {
     options.progress = progress;
