@@ -24,9 +24,10 @@ DigitSamples digit_samples(const Setting& setting, Index samples, Index tests) {
   std::array<std::vector<Index>, 2> of;
   for (Index i = 0; i < all.count(); ++i) of[usize(all.labels[usize(i)])].push_back(i);
   const Index wanted = samples + tests;
-  if (wanted > 2 * std::min(std::ssize(of[0]), std::ssize(of[1]))) {
-    fail(Code::usage, "--samples {} --tests {}: there are only {} digits of these classes", samples, tests,
-         all.count());
+  const Index available = 2 * std::min(std::ssize(of[0]), std::ssize(of[1]));
+  if (wanted > available) {
+    fail(Code::usage, "--samples {} --tests {}: there are only {} digits, half of either class", samples, tests,
+         available);
   }
   std::vector<Index> rows;
   for (Index i = 0; i < wanted; ++i) rows.push_back(of[usize(i % 2)][usize(i / 2)]);
