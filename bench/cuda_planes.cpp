@@ -21,7 +21,7 @@ struct Workload {
   Shape shape;
   Precision precision;
   double peer;      ///< µs per pair of neural-tangents, 0 if unknown
-  double wanted;    ///< target ratio, rectangular
+  double target;    ///< ratio to the peer for all pairs; twice as much for a symmetric matrix
   double floor;     ///< lower bound in µs per pair on an H200: necessary operations in every issue slot; 0: unknown
   double elements;  ///< plane elements times layers; 0 if not counted
   Index images;     ///< images per side
@@ -138,8 +138,8 @@ class Run {
 }  // namespace
 
 bool planes(const Engine& engine, const std::string& only, int repeats) {
-  fmt::print("{:>9} {:>10} {:>10} {:>8} {:>8} {:>9} {:>9}  network\n", "error", "us/pair", "symmetric", "ratio",
-             "wanted", "of floor", "G/s");
+  fmt::print("{:>9} {:>10} {:>8} {:>8} {:>10} {:>8} {:>8} {:>9} {:>9}  network\n", "error", "us/pair", "ratio",
+             "target", "symmetric", "ratio", "target", "of floor", "G/s");
   bool agree = true;
   for (const Workload& workload : workloads) {
     if (!only.empty() && only != workload.network) continue;
@@ -153,9 +153,13 @@ bool planes(const Engine& engine, const std::string& only, int repeats) {
     }
     const double rectangular = run.time(false, repeats);
     const double symmetric = run.time(true, repeats);
-    fmt::print("{:>9.1e} {:>10.4f} {:>10.4f} {:>8} {:>8} {:>9} {:>9}  {} on {}, {}; {}\n", error, rectangular,
-               symmetric, workload.peer > 0 ? fmt::format("{:.1f}x", workload.peer / rectangular) : "-",
-               workload.wanted > 0 ? fmt::format("{:.0f}x", workload.wanted) : "-",
+    const auto ratio = [](double value, int digits) {
+      return value > 0 ? fmt::format("{:.{}f}x", value, digits) : std::string("-");
+    };
+    // The peer computes all pairs of a symmetric matrix.
+    fmt::print("{:>9.1e} {:>10.4f} {:>8} {:>8} {:>10.4f} {:>8} {:>8} {:>9} {:>9}  {} on {}, {}; {}\n", error,
+               rectangular, ratio(workload.peer / rectangular, 1), ratio(workload.target, 0), symmetric,
+               ratio(workload.peer / symmetric, 1), ratio(2 * workload.target, 0),
                workload.floor > 0 ? fmt::format("{:.0f} %", 100 * workload.floor / rectangular) : "-",
                workload.elements > 0 ? fmt::format("{:.0f}", 1e-3 * workload.elements / rectangular) : "-",
                workload.network, to_string(workload.shape), to_string(workload.precision), run.route());
