@@ -5,6 +5,7 @@
 #include "app/shell/outcome.hpp"
 #include "app/shell/program.hpp"
 #include "app/shell/progress_bar.hpp"
+#include "app/shell/remedies.hpp"
 
 #include "widelimit/analysis/hierarchy/nth_kernel.hpp"
 #include "widelimit/base/error.hpp"
@@ -20,7 +21,7 @@ struct NthChoice {
   DataChoice data;
   std::string activation = "erf";
   Index samples = NthOptions{}.samples;
-  Index max_samples = NthOptions{}.max_samples;
+  std::optional<Index> max_samples;
   std::optional<double> tolerance;
   double width = NthOptions{}.width;
   std::string out;
@@ -50,7 +51,7 @@ nlohmann::ordered_json NthChoice::settings(const DataRequest& request) const {
   settings["samples"] = samples;
   if (tolerance) {
     settings["tolerance"] = *tolerance;
-    settings["max_samples"] = max_samples;
+    settings["max_samples"] = max_samples.value_or(NthOptions::default_max_samples);
   }
   settings["width"] = width;
   settings["data"] = data_settings(request);
@@ -78,12 +79,11 @@ KernelAnswer answer_of(NthKernel found) {
   return answer;
 }
 
-void run_nth(const NthChoice& choice) {
+void run_nth(const NthChoice& choice, const CLI::App& verb) {
   const CommonOptions& common = choice.common;
   (void)choice.options(nullptr);
   const Activation activation = parse_activation(choice.activation);
   common.check_report(true);
-  common.check_distinct_files(choice.out, choice.data.specs());
   const DataRequest request = choice.data.parsed();
   check_kernel_path(choice.out, 0);
   const auto engine = common.make_engine();
@@ -98,7 +98,9 @@ void run_nth(const NthChoice& choice) {
   const std::optional<SampleView> test = data.test ? std::optional(data.test->view()) : std::nullopt;
   NthKernel found = nth_kernel(activation, data.train.view(), {targets.data(), usize(targets.rows())}, test,
                                choice.options(&bar), *engine);
-  for (const std::string& remark : found.remarks) note(common, remark);
+  std::vector<std::string> remarks;
+  for (const NthRemark& remark : found.remarks) remarks.push_back(remark.text + options_of(remark.remedies, verb));
+  for (const std::string& remark : remarks) note(common, remark);
   warn_quadrature(common, found.quadrature_error, Precision::f64);
   Record record("nth");
   record.settings = choice.settings(request);
@@ -109,7 +111,7 @@ void run_nth(const NthChoice& choice) {
   const nlohmann::ordered_json more{{"directions", found.samples},
                                     {"relative_error", found.relative_error},
                                     {"relative_correction", found.relative_correction},
-                                    {"remarks", found.remarks}};
+                                    {"remarks", remarks}};
   const KernelAnswer answer = answer_of(std::move(found));
   record.results = answer_json(answer);
   record.results.update(more);
@@ -147,7 +149,7 @@ void add_nth(Program& program) {
       ->group(group);
   verb->add_option("--max-samples", choice->max_samples, "With --tolerance: largest number of samples")
       ->type_name("S")
-      ->capture_default_str()
+      ->default_str(std::to_string(NthOptions::default_max_samples))
       ->group(group);
   verb->add_option("--width", choice->width, "Number m of hidden units; the correction is of order 1/m")
       ->type_name("M")
@@ -163,7 +165,7 @@ void add_nth(Program& program) {
   set_example(*verb,
               "widelimit nth --train digits --classes 3,8 --limit 100 --split 0.8 --scale unit --activation erf "
               "--width 1000 --out nth.npz");
-  verb->callback([choice, &program] { program.action = [choice] { run_nth(*choice); }; });
+  verb->callback([choice, verb, &program] { program.action = [choice, verb] { run_nth(*choice, *verb); }; });
 }
 
 }  // namespace widelimit::app

@@ -34,6 +34,12 @@ std::string_view option_of(Remedy remedy) {
       return "--channels-first";
     case Remedy::mirror:
       return "--from URL";
+    case Remedy::ignore_labels:
+      return "--label none";
+    case Remedy::more_directions:
+      return "--samples";
+    case Remedy::direction_limit:
+      return "--max-samples";
   }
   return "";
 }

@@ -179,7 +179,8 @@ TEST(NthKernel, DrawsUntilTheToleranceIsMet) {
   const NthKernel ended = at(1e-9, 256);
   EXPECT_EQ(ended.samples, 256);
   ASSERT_EQ(ended.remarks.size(), 1U);
-  EXPECT_NE(ended.remarks[0].find("above the tolerance 1e-09"), std::string::npos);
+  EXPECT_EQ(ended.remarks[0].remedies, std::vector{Remedy::direction_limit});
+  EXPECT_NE(ended.remarks[0].text.find("above the tolerance 1e-09"), std::string::npos);
 }
 
 TEST(NthKernel, BitsDoNotDependOnThreads) {
@@ -214,7 +215,7 @@ TEST(NthKernel, SaysWhereTheExpansionDoesNotHold) {
     std::string all;
     for (const auto& remark :
          nth_kernel({.phi = Phi::erf}, data.train(), data.y, {}, options, all_processors()).remarks)
-      all += remark;
+      all += remark.text;
     return all;
   };
   EXPECT_NE(told(1).find("times the NTK at width 1"), std::string::npos) << told(1);
@@ -228,8 +229,8 @@ TEST(NthKernel, SaysWhatIsNotLearntAndWhatAKinkMeans) {
   const NthKernel found =
       nth_kernel({.phi = Phi::relu}, data.train(), data.y, {}, {.samples = 4096, .width = 1e6}, all_processors());
   ASSERT_EQ(found.remarks.size(), 2U);
-  EXPECT_NE(found.remarks[0].find("kink"), std::string::npos);
-  EXPECT_NE(found.remarks[1].find("1 of 4 eigenvalues"), std::string::npos);
+  EXPECT_NE(found.remarks[0].text.find("kink"), std::string::npos);
+  EXPECT_NE(found.remarks[1].text.find("1 of 4 eigenvalues"), std::string::npos);
   for (Index j = 0; j < 4; ++j) EXPECT_NEAR(found.train.values(0, j), found.train.values(1, j), 1e-9);
 }
 
@@ -248,12 +249,28 @@ TEST(NthKernel, RefusesWhatItCannotRead) {
   EXPECT_EQ(code({.phi = Phi::erf}, {1, 1}, {}), Code::input);
   EXPECT_EQ(code({.phi = Phi::erf}, {1, 1, 1, std::nan("")}, {}), Code::input);
   EXPECT_EQ(code({.phi = Phi::erf}, data.y, {.samples = 8}), Code::usage);
+  EXPECT_EQ(code({.phi = Phi::erf}, data.y, {.max_samples = 1000}),
+            Code::usage);  // has an effect with a tolerance only
   EXPECT_EQ(code({.phi = Phi::erf}, data.y, {.width = 0}), Code::usage);
   EXPECT_EQ(code({.phi = Phi::erf}, data.y, {.tolerance = -1}), Code::usage);
   EXPECT_EQ(code({.phi = Phi::erf}, data.y, {.memory = 1000}), Code::resource);
   EXPECT_EQ(parse_activation("rbf(gamma=0.5)").gamma, 0.5);
-  EXPECT_THROW((void)parse_activation("dense"), Error);
-  EXPECT_THROW((void)parse_activation("erf relu"), Error);
+  EXPECT_EQ(parse_activation(" relu ").phi, Phi::relu);
+  const auto refusal = [](std::string_view text) -> std::string {
+    try {
+      (void)parse_activation(text);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), Code::usage);
+      return error.what();
+    }
+    return "none";
+  };
+  EXPECT_EQ(refusal("realu"), "unknown activation 'realu'; did you mean 'relu'?");
+  EXPECT_NE(refusal("dense").find("unknown activation 'dense'"), std::string::npos) << refusal("dense");
+  EXPECT_NE(refusal("").find("activations are relu, "), std::string::npos) << refusal("");
+  EXPECT_NE(refusal("erf relu").find("several layers"), std::string::npos) << refusal("erf relu");
+  EXPECT_NE(refusal("rbf(gamma=x)").find("activation 'rbf(gamma=x)': network text, character 11"), std::string::npos)
+      << refusal("rbf(gamma=x)");
 }
 
 }  // namespace

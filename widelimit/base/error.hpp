@@ -33,6 +33,9 @@ enum class Remedy : std::uint8_t {
   image_shape,       ///< give the image shape of flat samples
   channels_first,    ///< declare that images are stored channels first
   mirror,            ///< download from another address
+  ignore_labels,     ///< read samples without their labels
+  more_directions,   ///< draw more random directions
+  direction_limit,   ///< raise the limit on random directions
 };
 
 /// The only exception type of the library. The message says what is wrong, where, and what to do.

@@ -283,6 +283,8 @@ GraphDescription describe(const GraphSet& set) {
   description.folds = std::ssize(set.folds);
   Index nodes = 0;
   Index ends = 0;
+  Index empty = 0;
+  Index first_empty = 0;
   Index edgeless = 0;
   Index first_edgeless = 0;
   for (std::size_t g = 0; g < set.graphs.size(); ++g) {
@@ -293,22 +295,30 @@ GraphDescription describe(const GraphSet& set) {
       ends += std::ssize(neighbours);
       description.isolated += neighbours.empty() ? 1 : 0;
     }
-    if (ends == ends_before && edgeless++ == 0) first_edgeless = static_cast<Index>(g);
+    if (graph.n == 0) {
+      if (empty++ == 0) first_empty = static_cast<Index>(g);
+    } else if (ends == ends_before && edgeless++ == 0) {
+      first_edgeless = static_cast<Index>(g);
+    }
   }
   const auto count = static_cast<double>(std::max<Index>(description.count, 1));
   description.mean_nodes = static_cast<double>(nodes) / count;
   description.mean_edges = static_cast<double>(ends) / 2 / count;
-  if (edgeless > 0) {
+  const auto rejected = [&](Index graphs, Index first, const char* what) {
+    if (graphs == 0) return;
     description.problems.push_back(
-        edgeless == 1 ? fmt::format("graph {} has no edges; kernels reject it", first_edgeless)
-                      : fmt::format("{} graphs have no edges, the first of them graph {}; kernels reject them",
-                                    edgeless, first_edgeless));
-  }
+        graphs == 1 ? fmt::format("graph {} has no {}; kernels reject it", first, what)
+                    : fmt::format("{} graphs have no {}, the first of them graph {}; kernels reject them", graphs, what,
+                                  first));
+  };
+  rejected(empty, first_empty, "nodes");
+  rejected(edgeless, first_edgeless, "edges");
   if (description.isolated > 0) {
     description.problems.push_back(description.isolated == 1
                                        ? "1 node has no neighbours"
                                        : fmt::format("{} nodes have no neighbours", description.isolated));
   }
+  if (set.labels.empty()) description.problems.emplace_back("unlabelled");
   add_class_problems(description.classes, "graph", description.problems);
   return description;
 }

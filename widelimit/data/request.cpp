@@ -75,11 +75,30 @@ void require_copies(const DataRequest& request, const TrainTest& parts) {
   ReadLimits{request.memory, nullptr}.require(2 * bytes_of(parts.train) + 2 * test, parts.train.name);
 }
 
+/// Returns the label to read from a separate test set: the layout of a training table finds its columns, and sources
+/// with labels of their own can only leave them out.
+std::optional<std::string> label_of_test(const DataRequest& request, bool table) {
+  const bool named = request.label && request.label != "none";
+  return table || (named && has_fixed_labels(*request.test)) ? std::nullopt : request.label;
+}
+
+/// Throws Error{input} if the model reads graphs and the samples are none. Labels, which are compared with those of the
+/// model afterwards, do not tell the reason.
+void require_same_kind(const Dataset& data, const DataOrigin& origin) {
+  const bool graphs = std::holds_alternative<Graphs>(data.values);
+  if (origin.degree_tags && !graphs) {
+    fail(Code::input, "the model reads graphs, but {} has samples of shape {}", data.name, to_string(data.shape));
+  }
+  if (!origin.degree_tags && graphs && origin.samples > 0) {
+    fail(Code::input, "{} has graphs, but the model was trained on other samples; give it those", data.name);
+  }
+}
+
 /// Loads a separate test set with the columns and the shape of `train`.
 Dataset load_test(const DataRequest& request, Dataset& train) {
   const bool table = !train.layout.columns.empty();
   SourceReading how{.least_features = train.shape.size(),
-                    .label = table ? std::nullopt : request.label,
+                    .label = label_of_test(request, table),
                     .like = table ? &train.layout : nullptr,
                     .degree_tags = train.degree_tags,
                     .missing = request.table.missing,
@@ -200,6 +219,7 @@ NewSamples load_all(const DataRequest& request, const DataOrigin& origin, const 
                             .degree_tags = origin.degree_tags,
                             .missing = missing_of(request, origin),
                             .part = Part::test});
+  require_same_kind(found.data, origin);
   if (origin.samples > 0 && is_source_of(origin, found.data)) {
     found.notes.push_back(fmt::format("{}: the model was trained on {} of these samples{}", found.data.name,
                                       origin.split || origin.limit || !origin.classes.empty() ? "some" : "all",

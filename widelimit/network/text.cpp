@@ -266,14 +266,20 @@ class TextReader {
     for (Index i = 0; i < times; ++i) layers.insert(layers.end(), body.begin(), body.end());
   }
 
+  [[noreturn]] void needs_depth(const Preset& preset, std::size_t at) const {
+    error(at, "preset '{}' needs a depth, {}, as in '{}:3'", preset.name, accepted(*preset.depth), preset.name);
+  }
+
   void preset(Layers& layers, const Preset& preset, std::size_t start, Index nesting) {
     PresetOptions options = preset.defaults;
     if (at_ < text_.size() && text_[at_] == ':') {
       if (!preset.depth) error(at_, "preset '{}' takes no depth; write it without ':'", preset.name);
-      ++at_;
+      const std::size_t colon = at_++;
+      if (value_text().empty()) needs_depth(preset, colon);
+      at_ = colon + 1;
       options.depth = std::get<Index>(value(*preset.depth, preset.name));
     } else if (preset.depth) {
-      error(at_, "preset '{}' needs a depth, {}, as in '{}:3'", preset.name, accepted(*preset.depth), preset.name);
+      needs_depth(preset, at_);
     }
     std::vector<bool> written(preset.arguments.size());
     Call call{preset.name, {}, [&](std::size_t i, Value value) { preset.arguments[i].set(options, std::move(value)); }};

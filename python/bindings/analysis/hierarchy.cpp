@@ -5,6 +5,7 @@
 #include "python/bindings/base/arrays.hpp"
 #include "python/bindings/base/asked_options.hpp"
 #include "python/bindings/base/engines.hpp"
+#include "python/bindings/base/remedies.hpp"
 #include "python/bindings/base/unlocked.hpp"
 #include "python/bindings/machine/fits.hpp"
 #include "python/bindings/rooms.hpp"
@@ -50,7 +51,9 @@ nb::dict nth_of(const std::string& activation, const SampleArray& x, const Numbe
   result["relative_error"] = found.relative_error;
   result["relative_correction"] = found.relative_correction;
   result["quadrature_error"] = found.quadrature_error;
-  result["remarks"] = found.remarks;
+  std::vector<std::string> remarks;
+  for (const NthRemark& remark : found.remarks) remarks.push_back(remark.text + arguments_of(remark.remedies));
+  result["remarks"] = remarks;
   result["seconds"] = found.seconds;
   return result;
 }

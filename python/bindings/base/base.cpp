@@ -67,6 +67,12 @@ std::string_view argument_of(Remedy remedy) {
       return "x.reshape(len(x), height, width, channels)";
     case Remedy::channels_first:
       return "channels_first=True";
+    case Remedy::ignore_labels:
+      return "label='none'";
+    case Remedy::more_directions:
+      return "samples=…";
+    case Remedy::direction_limit:
+      return "max_samples=…";
     case Remedy::more_memory:
     case Remedy::fewer_samples:
     case Remedy::single_precision:

@@ -2,6 +2,7 @@
 
 #include "widelimit/analysis/hierarchy/directions.hpp"
 #include "widelimit/analysis/hierarchy/fourth_order.hpp"
+#include "widelimit/base/choice.hpp"
 #include "widelimit/base/clock.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/interruption.hpp"
@@ -11,6 +12,10 @@
 #include "widelimit/kernel/gram.hpp"
 #include "widelimit/kernel/inputs.hpp"
 #include "widelimit/machine/fit.hpp"
+#include "widelimit/network/forms.hpp"
+#include "widelimit/network/text.hpp"
+
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -23,6 +28,7 @@ namespace {
 constexpr Index replicates = 16;
 /// Number of directions per batch of matrix products.
 constexpr Index chunk = 256;
+constexpr Index most_directions = Index{1} << 32U;
 
 /// Returns dense σ dense with first-layer weights scaled such that units see w·x instead of w·x/√d.
 Network two_layers(const Activation& activation, Index features) {
@@ -81,7 +87,7 @@ EntryMoments sample_correction(FourthOrderSum& sum, const Directions& directions
     moments.add(sum.take_mean());
     if (moments.count() % replicates != 0) continue;
     if (!options.tolerance || relative_error(moments) <= *options.tolerance ||
-        (moments.count() + replicates) * size > options.max_samples) {
+        (moments.count() + replicates) * size > options.max_samples.value_or(NthOptions::default_max_samples)) {
       return moments;
     }
   }
@@ -111,37 +117,38 @@ NthMatrix with_correction(const Gram& theta, const Matrix<double>& mean, const M
 constexpr double large_correction = 0.5;
 constexpr double large_error = 0.1;
 
-std::vector<std::string> remarks_on(const Activation& activation, const LabelWeights& weights, const NthKernel& found,
-                                    const NthOptions& options) {
-  std::vector<std::string> remarks;
+std::vector<NthRemark> remarks_on(const Activation& activation, const LabelWeights& weights, const NthKernel& found,
+                                  const NthOptions& options) {
+  std::vector<NthRemark> remarks;
   if (smoothness(activation) == Smoothness::kinked) {
-    remarks.push_back(fmt::format(
+    remarks.push_back({fmt::format(
         "{} has a kink: E[K4] is LA's definition, not the finite-width correction of such networks, which has an "
         "additional term of order 1/sqrt(m); erf, tanh and other smooth activations are validated on trained networks",
-        to_string(activation.phi)));
+        to_string(activation.phi))});
   }
   if (weights.unlearnt > 0) {
     remarks.push_back(
-        fmt::format("{} of {} eigenvalues of the NTK are 0 up to rounding; labels in these directions are not learned, "
-                    "and are omitted",
-                    weights.unlearnt, weights.coefficients.size()));
+        {fmt::format("{} of {} eigenvalues of the NTK are 0 up to rounding; labels in these directions are not "
+                     "learned, and are omitted",
+                     weights.unlearnt, weights.coefficients.size())});
   }
   if (found.relative_correction > large_correction) {
-    remarks.push_back(fmt::format(
+    remarks.push_back({fmt::format(
         "the correction is up to {:.2g} times the NTK at width {:g}: an expansion in 1/width requires a small "
         "correction; set the width of the network, or scale the samples down",
-        found.relative_correction, options.width));
+        found.relative_correction, options.width)});
   }
   if (!options.tolerance && found.relative_error > large_error) {
     remarks.push_back(
-        fmt::format("the standard error is {:.2g} of the correction after {} directions; take more directions",
-                    found.relative_error, found.samples));
+        {fmt::format("the standard error is {:.2g} of the correction after {} directions; take more directions",
+                     found.relative_error, found.samples),
+         {Remedy::more_directions}});
   }
   if (options.tolerance && found.relative_error > *options.tolerance) {
-    remarks.push_back(
-        fmt::format("the standard error is {:.2g} after {} directions, above the tolerance {:.2g}; "
-                    "allow more directions",
-                    found.relative_error, found.samples, *options.tolerance));
+    remarks.push_back({fmt::format("the standard error is {:.2g} after {} directions, above the tolerance {:.2g}; "
+                                   "allow more directions",
+                                   found.relative_error, found.samples, *options.tolerance),
+                       {Remedy::direction_limit}});
   }
   return remarks;
 }
@@ -150,21 +157,43 @@ std::vector<std::string> remarks_on(const Activation& activation, const LabelWei
 
 void NthOptions::validate() const {
   if (samples < 2 * replicates) {
-    fail(Code::usage, "the number of directions is {}; standard errors need at least {}", samples, 2 * replicates);
+    fail(Code::usage, {Remedy::more_directions}, "the number of directions is {}; standard errors need at least {}",
+         samples, 2 * replicates);
   }
-  if (samples > (Index{1} << 32U) || max_samples > (Index{1} << 32U)) {
-    fail(Code::usage, "the number of directions exceeds 2^32");
+  if (samples > most_directions) {
+    fail(Code::usage, {Remedy::more_directions}, "the number of directions is {}; give at most 2^32", samples);
+  }
+  if (max_samples && !tolerance) {
+    fail(Code::usage, {Remedy::direction_limit},
+         "a limit on the number of directions has no effect without a tolerance; give the tolerance, or no limit");
+  }
+  if (max_samples && *max_samples > most_directions) {
+    fail(Code::usage, {Remedy::direction_limit}, "the limit on directions is {}; give at most 2^32", *max_samples);
   }
   if (tolerance && !(*tolerance > 0)) fail(Code::usage, "tolerance is {}; it must be positive", *tolerance);
   if (!(width > 0) || !std::isfinite(width)) fail(Code::usage, "width is {}; it must be positive and finite", width);
 }
 
 Activation parse_activation(std::string_view text) {
-  const Network network = Network::parse(fmt::format("dense {} dense", text));
-  if (network.layers.size() == 3) {
-    if (const auto* activation = std::get_if<Activation>(&network.layers[1].value)) return *activation;
+  const std::string_view written = without_blanks(text);
+  const std::string_view name = written.substr(0, written.find_first_of(" \t\r\n("));
+  std::vector<std::string_view> known;
+  for (const Form& form : forms()) {
+    if (std::holds_alternative<Activation>(form.prototype.value)) known.push_back(form.name);
   }
-  fail(Code::input, "'{}' is not an activation; write one such as erf, tanh or relu", text);
+  if (std::find(known.begin(), known.end(), name) == known.end()) {
+    const std::string nearest = suggestion(name, known);
+    fail(Code::usage, "unknown activation '{}'{}", name.substr(0, 40),
+         nearest.empty() ? fmt::format("; activations are {}", fmt::join(known, ", ")) : nearest);
+  }
+  Network network;
+  try {
+    network = Network::parse(text);
+  } catch (const Error& error) {
+    fail(Code::usage, "activation '{}': {}", text, error.what());
+  }
+  if (network.layers.size() != 1) fail(Code::usage, "activation '{}' has several layers; give one activation", text);
+  return std::get<Activation>(network.layers.front().value);
 }
 
 NthKernel nth_kernel(const Activation& activation, const SampleView& x, std::span<const double> y,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "widelimit/base/error.hpp"
 #include "widelimit/base/samples.hpp"
 #include "widelimit/engine/select.hpp"
 #include "widelimit/network/activation.hpp"
@@ -14,17 +15,19 @@
 namespace widelimit {
 
 struct NthOptions {
+  static constexpr Index default_max_samples = Index{1} << 18U;
+
   Index samples = 4096;  ///< minimum number of hidden weight vectors for expectations; ≥ 32
   /// Target for the standard error of the correction, largest error relative to largest entry; more hidden weights are
   /// drawn until it is reached.
   std::optional<double> tolerance;
-  Index max_samples = Index{1} << 18U;  ///< limit for that
-  double width = 1;                     ///< m of the factor 1/m of the correction; > 0
+  std::optional<Index> max_samples;  ///< limit for that, default_max_samples if absent; requires a tolerance
+  double width = 1;                  ///< m of the factor 1/m of the correction; > 0
   std::uint64_t seed = 0;
   std::optional<std::size_t> memory;  ///< total memory limit in bytes; default: the available memory
   Progress* progress = nullptr;
 
-  /// Throws Error{usage} if a value is out of range.
+  /// Throws Error{usage} if a value is out of range or has no effect.
   void validate() const;
 };
 
@@ -35,6 +38,12 @@ struct NthMatrix {
   Matrix<double> ntk;  ///< Θ
 };
 
+/// Remark on a result, with the options that change it.
+struct NthRemark {
+  std::string text;
+  std::vector<Remedy> remedies = {};
+};
+
 struct NthKernel {
   NthMatrix train;                ///< exactly symmetric
   std::optional<NthMatrix> test;  ///< test × train
@@ -43,8 +52,8 @@ struct NthKernel {
   double relative_error = 0;
   /// Largest entry of the correction relative to that of Θ, at the given width.
   double relative_correction = 0;
-  double quadrature_error = 0;       ///< of Θ
-  std::vector<std::string> remarks;  ///< remarks on kinks, rank deficiency, or a missed tolerance
+  double quadrature_error = 0;     ///< of Θ
+  std::vector<NthRemark> remarks;  ///< remarks on kinks, rank deficiency, or a missed tolerance
   double seconds = 0;
 };
 
@@ -61,7 +70,7 @@ struct NthKernel {
                                    const std::optional<SampleView>& test, const NthOptions& options,
                                    const Engine& engine);
 
-/// Parses one activation in network syntax, e.g. "erf" or "rbf(gamma=0.5)". Throws Error{input} otherwise.
+/// Parses one activation in network syntax, e.g. "erf" or "rbf(gamma=0.5)". Throws Error{usage} otherwise.
 [[nodiscard]] Activation parse_activation(std::string_view text);
 
 }  // namespace widelimit

@@ -180,6 +180,19 @@ void require_no_choice(const DataOptions& options, const std::string& source) {
        source);
 }
 
+/// Throws Error{usage} if `options` choose a label of a source that has_fixed_labels.
+void require_fixed_label(const DataOptions& options, const std::string& source) {
+  if (!options.label || options.label == "none") return;
+  fail(Code::usage, "{} has no column or array '{}' to take labels from; its only choice is 'none', without labels",
+       source, *options.label);
+}
+
+void remove_labels(Dataset& data) {
+  data.labels.clear();
+  data.class_names.clear();
+  data.targets.clear();
+}
+
 /// Returns the graphs of a set with their labels. The choice of tags or degrees of another set has priority: e.g. a
 /// file of a single molecule can have one tag only, although the training graphs have several.
 Dataset graph_samples(GraphSet set, std::optional<bool> degree_tags) {
@@ -204,7 +217,21 @@ bool names_folder(const std::string& spec) {
   return fs::is_directory(spec, ignored) && !names_set(spec);
 }
 
+bool has_fixed_labels(const std::string& text) {
+  if (names_standard_input(text)) return false;
+  if (names_folder(text)) return true;
+  if (find_format(parse_file_spec(text, {}).path) != nullptr) return false;
+  if (names_graphs(text)) return true;
+  const std::string name = text.substr(0, text.find_first_of(":("));
+  const auto fixed = [&](const NamedSet& set) { return set.name == name && !set.table; };
+  const auto called = [&](const Synthetic& kind) { return kind.name == name; };
+  return std::any_of(named_sets.begin(), named_sets.end(), fixed) ||
+         std::any_of(synthetics().begin(), synthetics().end(), called);
+}
+
 Dataset load_data(const std::string& text, const DataOptions& options) {
+  if (has_fixed_labels(text)) require_fixed_label(options, text);
+  const bool labelled = options.label != "none";
   if (names_standard_input(text)) {
     Dataset data = read_standard_input(text, reading(options, "standard input"));
     data.name = text;
@@ -227,17 +254,20 @@ Dataset load_data(const std::string& text, const DataOptions& options) {
     require_no_choice(options, text);
     Dataset data = load_synthetic(kind, spec, options.limits);
     data.name = text;
+    if (!labelled) remove_labels(data);
     return data;
   }
   for (const NamedSet& set : named_sets) {
     if (set.name != spec.name) continue;
     require_known_arguments(spec, {});
     if (!set.table) require_no_choice(options, text);
-    return set.load(spec, options);
+    Dataset data = set.load(spec, options);
+    if (!set.table && !labelled) remove_labels(data);
+    return data;
   }
   if (names_graphs(text)) {
     require_no_choice(options, text);
-    return graph_samples(load_graphs(text, options.limits), options.degree_tags);
+    return graph_samples(load_graphs(text, options.limits, labelled), options.degree_tags);
   }
   std::error_code ignored;
   const char* what = fs::exists(file.path, ignored) ? "a file with an unknown extension" : "unknown";
@@ -248,10 +278,10 @@ bool names_graphs(const std::string& spec) {
   return spec.starts_with("graphs:") || spec.ends_with(".txt") || spec.ends_with(".txt.gz");
 }
 
-GraphSet load_graphs(const std::string& spec, const ReadLimits& limits) {
-  if (spec.starts_with("graphs:")) return load_graph_set(parse_spec(spec).part, limits);
+GraphSet load_graphs(const std::string& spec, const ReadLimits& limits, bool labelled) {
+  if (spec.starts_with("graphs:")) return load_graph_set(parse_spec(spec).part, limits, labelled);
   if (!names_graphs(spec)) fail(Code::input, "'{}' is not a set of graphs; write graphs:NAME or FILE.txt.gz", spec);
-  return read_graphs(spec, {}, limits);
+  return read_graphs(spec, {}, limits, labelled);
 }
 
 std::vector<CatalogueEntry> list_data() {

@@ -24,7 +24,7 @@ struct DataSpec {
 [[nodiscard]] DataSpec parse_spec(std::string_view text);
 
 struct DataOptions {
-  std::optional<std::string> label;   ///< files: label column or array, or "none"
+  std::optional<std::string> label;   ///< label column or array of a file, or "none" for samples without labels
   Index least_features = 0;           ///< LIBSVM files: minimum number of columns
   TableOptions table;                 ///< CSV files, uci:NAME
   const TableLayout* like = nullptr;  ///< tables: use the layout of an earlier table
@@ -47,8 +47,12 @@ struct DataOptions {
 /// Returns whether `spec` names a folder of images.
 [[nodiscard]] bool names_folder(const std::string& spec);
 
-/// Loads `graphs:NAME`, or a graph text file (.txt, .txt.gz).
-[[nodiscard]] GraphSet load_graphs(const std::string& spec, const ReadLimits& limits = {});
+/// Returns whether `spec` names samples whose labels cannot be chosen, only left out: graphs, folders of images, and
+/// sets of the catalogue that are not tables.
+[[nodiscard]] bool has_fixed_labels(const std::string& spec);
+
+/// Loads `graphs:NAME`, or a graph text file (.txt, .txt.gz); without labels if not `labelled`.
+[[nodiscard]] GraphSet load_graphs(const std::string& spec, const ReadLimits& limits = {}, bool labelled = true);
 
 /// Returns whether `spec` names graphs, which load_graphs reads.
 [[nodiscard]] bool names_graphs(const std::string& spec);

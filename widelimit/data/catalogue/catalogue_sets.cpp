@@ -183,7 +183,7 @@ Dataset load_uci(const DataSpec& spec, const DataOptions& given) {
   return parse_csv(as_text(table), options);
 }
 
-GraphSet load_graph_set(const std::string& name, const ReadLimits& limits) {
+GraphSet load_graph_set(const std::string& name, const ReadLimits& limits, bool labelled) {
   require_plain_name(name, "graphs");
   const std::string stem = "graphs/" + name + "/";
   const auto text = find_data_file({stem + name + ".txt.gz", stem + name + ".txt"});
@@ -196,7 +196,7 @@ GraphSet load_graph_set(const std::string& name, const ReadLimits& limits) {
   }
   const fs::path folds = text->parent_path() / "10fold_idx.tar.gz";
   std::error_code ignored;
-  GraphSet set = read_graphs(*text, fs::is_regular_file(folds, ignored) ? folds : fs::path(), limits);
+  GraphSet set = read_graphs(*text, fs::is_regular_file(folds, ignored) ? folds : fs::path(), limits, labelled);
   set.name = "graphs:" + name;
   return set;
 }

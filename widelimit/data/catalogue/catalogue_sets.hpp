@@ -10,7 +10,7 @@ Dataset load_digits(const DataSpec& spec, const DataOptions& options);
 Dataset load_mnist(const DataSpec& spec, const DataOptions& options);
 Dataset load_cifar10(const DataSpec& spec, const DataOptions& options);
 Dataset load_uci(const DataSpec& spec, const DataOptions& options);
-GraphSet load_graph_set(const std::string& name, const ReadLimits& limits);
+GraphSet load_graph_set(const std::string& name, const ReadLimits& limits, bool labelled);
 
 /// Return the location of a set, empty if it was not found.
 std::string find_mnist();

@@ -30,6 +30,17 @@ struct Slot {
 std::array<Slot, 16> slots;
 static_assert(std::atomic<bool>::is_always_lock_free);
 
+/// Resolves the links at the end of a path; fs::canonical cannot resolve one whose target does not exist yet.
+fs::path without_links(const fs::path& path) {
+  std::error_code ignored;
+  fs::path target = path;
+  constexpr int most_links = 40;
+  for (int links = 0; fs::is_symlink(target, ignored) && links < most_links; ++links) {
+    target = target.parent_path() / fs::read_symlink(target, ignored);
+  }
+  return target;
+}
+
 }  // namespace
 
 InputFile::InputFile(const fs::path& path) : file_(path, O_RDONLY | O_NONBLOCK | O_NOCTTY) {
@@ -48,16 +59,21 @@ Blob read_file(const fs::path& path, const ReadLimits& limits) {
 
 fs::path write_target(const fs::path& path) {
   std::error_code ignored;
-  fs::path target = path;
-  // fs::canonical cannot resolve a link whose target does not exist yet.
-  constexpr int most_links = 40;
-  for (int links = 0; fs::is_symlink(target, ignored) && links < most_links; ++links) {
-    target = target.parent_path() / fs::read_symlink(target, ignored);
-  }
+  const fs::path target = without_links(path);
   if (path.filename().empty() || (fs::exists(target, ignored) && !fs::is_regular_file(target, ignored))) {
     fail(Code::resource, "cannot write '{}': it exists and is not a regular file", path.string());
   }
   return target;
+}
+
+bool same_file(const fs::path& a, const fs::path& b) {
+  std::error_code absent;
+  if (fs::equivalent(a, b, absent)) return true;
+  const auto full = [&](const fs::path& path) {
+    return fs::weakly_canonical(fs::absolute(without_links(path), absent), absent);
+  };
+  const fs::path first = full(a);
+  return !first.empty() && first == full(b);
 }
 
 void check_writable(const fs::path& path, std::uint64_t bytes) {

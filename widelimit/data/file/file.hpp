@@ -32,6 +32,9 @@ class InputFile {
 /// device the device. Throws Error{resource} if the target exists and is not a regular file.
 [[nodiscard]] std::filesystem::path write_target(const std::filesystem::path& path);
 
+/// Returns whether both paths lead to one file, also through links and before it exists.
+[[nodiscard]] bool same_file(const std::filesystem::path& a, const std::filesystem::path& b);
+
 /// Throws Error{resource} unless a file of `bytes` can be created at `path`. Leaves no file behind, even if the process
 /// is killed.
 void check_writable(const std::filesystem::path& path, std::uint64_t bytes);

@@ -23,6 +23,13 @@ class Integers {
     skip();
     return at_ == text_.size();
   }
+  /// Returns whether no further number is on the current line.
+  [[nodiscard]] bool at_end_of_line() {
+    for (; at_ < text_.size() && blank(text_[at_]); ++at_) {
+      if (text_[at_] == '\n') return true;
+    }
+    return at_ == text_.size();
+  }
   Index next(std::string_view what) {
     skip();
     Index value = 0;
@@ -117,7 +124,7 @@ std::vector<Index> parse_indices(std::string_view text, Index count, const std::
 
 }  // namespace
 
-GraphSet parse_graphs(std::string_view text, const std::string& source, const ReadLimits& limits) {
+GraphSet parse_graphs(std::string_view text, const std::string& source, const ReadLimits& limits, bool labelled) {
   Integers input(text, source);
   ProgressTicker ticker(limits.progress, std::ssize(text), "B");
   // Memory of the text, and of graphs, nodes and neighbours beside their numbers.
@@ -142,8 +149,18 @@ GraphSet parse_graphs(std::string_view text, const std::string& source, const Re
     take(graph.n, sizeof(std::vector<Index>) + sizeof(Index));
     graph.tags.reserve(static_cast<std::size_t>(graph.n));
     graph.neighbours.reserve(static_cast<std::size_t>(graph.n));
-    set.labels.push_back(input.next("the label of a graph"));
-    classes.add(set.labels.back());
+    // Without this check the tag of the first node would be read as the label, and errors would name other lines.
+    const bool has_label = !input.at_end_of_line();
+    if (labelled && !has_label) {
+      fail(Code::input, {Remedy::ignore_labels},
+           "{}: the label of graph {} is missing after its number of nodes; add it, or read the graphs without labels",
+           input.place(), g);
+    }
+    const Index label = has_label ? input.next("the label of a graph") : 0;
+    if (labelled) {
+      set.labels.push_back(label);
+      classes.add(label);
+    }
     for (Index i = 0; i < graph.n; ++i) {
       graph.tags.push_back(input.next("the tag of a node"));
       tags.add(graph.tags.back());
@@ -208,10 +225,10 @@ std::vector<SplitRows> read_graph_folds(const std::filesystem::path& archive, In
   return folds;
 }
 
-GraphSet read_graphs(const std::filesystem::path& graphs, const std::filesystem::path& folds,
-                     const ReadLimits& limits) {
+GraphSet read_graphs(const std::filesystem::path& graphs, const std::filesystem::path& folds, const ReadLimits& limits,
+                     bool labelled) {
   const Blob bytes = read_unpacked(graphs, limits);
-  GraphSet set = parse_graphs(as_text(bytes), graphs.string(), limits);
+  GraphSet set = parse_graphs(as_text(bytes), graphs.string(), limits, labelled);
   if (!folds.empty()) set.folds = read_graph_folds(folds, std::ssize(set.graphs), limits);
   return set;
 }

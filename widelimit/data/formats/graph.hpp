@@ -21,15 +21,17 @@ struct Graph {
 struct GraphSet {
   std::string name;
   std::vector<Graph> graphs;
-  std::vector<Index> labels;
+  std::vector<Index> labels;             ///< empty if read without labels
   std::vector<std::string> class_names;  ///< labels as written, sorted numerically
   std::vector<std::string> tag_names;    ///< tags as written, sorted numerically
   std::vector<SplitRows> folds;          ///< the fixed partitions of the source; empty if it has none
 };
 
-/// Parses the text format of the GIN code: the number of graphs; then for each graph `n label`, and a line `tag m j₁ …
-/// jₘ` per node. Throws Error{input} with the line for malformed text, self-loops, and repeated or one-sided edges.
-[[nodiscard]] GraphSet parse_graphs(std::string_view text, const std::string& source, const ReadLimits& limits = {});
+/// Parses the text format of the GIN code: the number of graphs; then for each graph a line `n label`, and a line `tag
+/// m j₁ … jₘ` per node. If not `labelled`, labels are ignored and may be missing. Throws Error{input} with the line for
+/// malformed text, missing labels, self-loops, and repeated or one-sided edges.
+[[nodiscard]] GraphSet parse_graphs(std::string_view text, const std::string& source, const ReadLimits& limits = {},
+                                    bool labelled = true);
 
 /// Returns true if all nodes have the same tag: degrees are then more informative tags (Du et al. 2019).
 [[nodiscard]] bool degrees_as_tags(const GraphSet& set);
@@ -39,7 +41,7 @@ struct GraphSet {
 
 /// Reads `graphs` (plain or gz) and, if given, the `10fold_idx` archive next to it.
 [[nodiscard]] GraphSet read_graphs(const std::filesystem::path& graphs, const std::filesystem::path& folds = {},
-                                   const ReadLimits& limits = {});
+                                   const ReadLimits& limits = {}, bool labelled = true);
 
 /// Reads the members `…/train_idx-K.txt`, `…/test_idx-K.txt` of an archive, K = 1, 2, …. Throws Error{input} if a fold
 /// lacks a part, or an index is repeated or not below `count`.

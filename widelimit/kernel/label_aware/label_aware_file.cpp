@@ -6,6 +6,7 @@
 #include "widelimit/base/interruption.hpp"
 #include "widelimit/base/memory.hpp"
 #include "widelimit/base/transpose.hpp"
+#include "widelimit/data/file/file.hpp"
 #include "widelimit/engine/tiles.hpp"
 #include "widelimit/kernel/file/file_sink.hpp"
 #include "widelimit/kernel/label_aware/label_aware_text.hpp"
@@ -32,6 +33,14 @@ void check_request(const LabelAwareOptions& aware) {
     fail(Code::usage,
          "psd = {} needs all eigenvalues, hence the whole kernel in memory; choose none for kernels in files",
          to_string(aware.psd));
+  }
+}
+
+/// The output and its unfinished files must not replace the kernel while it is read.
+void check_paths(const std::filesystem::path& out, const std::filesystem::path& theta) {
+  for (const std::filesystem::path& written : {out, part_of(out), journal_of(out)}) {
+    if (!same_file(written, theta)) continue;
+    fail(Code::usage, "'{}' holds the kernel to read and would be overwritten; write to another file", theta.string());
   }
 }
 
@@ -227,6 +236,7 @@ LabelAwareFileSummary write_label_aware(const std::filesystem::path& path, const
   const Interruptible interruptible(options.progress);
   const auto start = Clock::now();
   check_request(options.aware);
+  check_paths(path, theta.path);
   const GramFile train(theta.path, theta.name);
   std::optional<GramFile> test;
   if (theta.test) test.emplace(theta.path, "test_" + theta.name);

@@ -43,7 +43,8 @@ struct LabelAwareFileSummary {
 /// make_label_aware from a Gram matrix in a file to another file, as "label_aware" and, if `theta.test`,
 /// "test_label_aware", tile by tile; neither matrix needs to fit into memory. Entries equal those of make_label_aware
 /// on float64 matrices bitwise, also after interruptions: a resumed run repeats the fit and continues with the missing
-/// tiles (see GramWriter). Throws Error{usage} for methods and spectrum repairs that need the whole matrix.
+/// tiles (see GramWriter). Throws Error{usage} for methods and spectrum repairs that need the whole matrix, and if
+/// `path` is the file of `theta`.
 LabelAwareFileSummary write_label_aware(const std::filesystem::path& path, const StoredKernel& theta,
                                         const PairSources& sources, std::span<const Index> labels, Index classes,
                                         const LabelAwareFileOptions& options, const Engine& engine);
