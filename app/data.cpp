@@ -5,9 +5,12 @@
 #include "app/shell/program.hpp"
 #include "app/shell/progress_bar.hpp"
 
+#include "widelimit/base/error.hpp"
 #include "widelimit/base/memory.hpp"
 #include "widelimit/data/describe.hpp"
 #include "widelimit/data/fetch/fetch.hpp"
+#include "widelimit/data/fetch/sources.hpp"
+#include "widelimit/data/file/file.hpp"
 #include "widelimit/data/file/location.hpp"
 
 #include <fmt/ranges.h>
@@ -89,7 +92,8 @@ void run_show(const CommonOptions& options, const DataChoice& choice) {
     return print_description(options, record, describe(loaded.train));
   }
   ProgressBar bar(options);
-  print_description(options, record, describe(load_graphs(request.train, {options.memory_limit(), &bar})));
+  print_description(options, record,
+                    describe(load_graphs(request.train, {options.memory_limit(), &bar}, request.label != "none")));
 }
 
 /// Values of the options of `fetch`.
@@ -108,11 +112,27 @@ bool is_searched(const std::filesystem::path& folder) {
   });
 }
 
+/// Throws Error{usage} if the report would replace a file to be fetched.
+void check_fetch_report(const CommonOptions& options, const std::vector<std::string>& names,
+                        const std::filesystem::path& folder) {
+  if (!options.report) return;
+  for (const std::string& name : names) {
+    for (const SourceFile& file : source_files(name)) {
+      std::vector<std::filesystem::path> targets{folder / file.place};
+      for (const std::string& member : file.members) targets.push_back(targets.front().parent_path() / member);
+      const auto same = [&](const std::filesystem::path& target) { return same_file(target, *options.report); };
+      if (std::none_of(targets.begin(), targets.end(), same)) continue;
+      fail(Code::usage, "--report '{}' is a file of {} to be fetched; choose another path", *options.report, name);
+    }
+  }
+}
+
 void run_fetch(const CommonOptions& options, const FetchChoice& choice) {
   options.check_report(false);
   FetchOptions request = choice.options;
   request.folder = choice.folder;
   const std::filesystem::path folder = choice.folder.empty() ? cache_folder() : request.folder;
+  check_fetch_report(options, choice.names, folder);
   Record record("data fetch");
   record.seed = options.seed;
   record.settings = {{"names", choice.names}, {"folder", folder.string()}, {"force", request.replace}};

@@ -1,5 +1,7 @@
+#include "app/shell/help.hpp"
 #include "app/shell/interrupt.hpp"
 #include "app/shell/options.hpp"
+#include "app/shell/outputs.hpp"
 #include "app/shell/program.hpp"
 #include "app/shell/remedies.hpp"
 #include "app/shell/streams.hpp"
@@ -125,7 +127,7 @@ void configure(CLI::App& cli) {
   cli.description(
       "Neural networks in the limit of infinite width: exact NNGP and tangent kernels, and kernel machines.");
   cli.set_version_flag("--version", "widelimit " + std::string(version()));
-  cli.get_formatter()->column_width(34);
+  set_help_format(cli);
   cli.require_subcommand(1);
   set_example(cli, "widelimit kernel --network fc:3 --train digits --limit 200 --out k.npz");
 }
@@ -168,6 +170,7 @@ void run(int count, char** arguments) {
   add_bound(program);
   add_demo(program);
   if (!parse_arguments(program, count, arguments)) return;
+  check_outputs(innermost(program.cli));
   try {
     program.action();
   } catch (const MissingSet& missing) {

@@ -45,6 +45,10 @@ std::optional<std::vector<Number>> parsed_list(const std::string& text) {
 
 }  // namespace
 
+std::string counted(Index count, std::string_view unit) {
+  return fmt::format("{} {}{}", count, unit, count == 1 ? "" : "s");
+}
+
 const std::string& Setting::text(const std::string& option) const { return values.at(option); }
 
 std::vector<std::string> Setting::words(const std::string& option) const { return between_commas(text(option)); }

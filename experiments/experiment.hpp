@@ -11,6 +11,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -19,6 +20,9 @@ struct TrainOptions;
 }  // namespace widelimit
 
 namespace widelimit::experiment {
+
+/// Returns "1 epoch" or "5 epochs".
+[[nodiscard]] std::string counted(Index count, std::string_view unit);
 
 /// An option of one experiment, in addition to the common options.
 struct Option {

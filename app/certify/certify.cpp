@@ -168,7 +168,6 @@ void write_predictor_page(const CertifyChoice& choice, const Predictor& predicto
 void run_certify(const CertifyChoice& choice) {
   CertifyOptions how = choice.options();
   choice.common.check_report(true);
-  choice.common.check_distinct_files(choice.out, choice.data.specs({choice.model}));
   if (choice.out) check_table_path(*choice.out);
   const auto engine = choice.common.make_engine();
   require_certificates(*engine);  // before the model and the samples are read

@@ -87,12 +87,10 @@ void check_choice(const CompareChoice& choice, const DataRequest& request) {
   (void)parse_kind(choice.kind);
   if (choice.inner_folds < 2) fail(Code::usage, "--inner-folds {}: choose at least 2", choice.inner_folds);
   if (choice.sweep && choice.networks.empty()) fail(Code::usage, "--sweep requires --networks");
-  choice.common.check_distinct_files(choice.out, choice.data.specs());
   if (choice.out) check_table_path(*choice.out);
   if (choice.probability && !choice.save) fail(Code::usage, "--probability requires --save");
   if (!choice.save) return;
   (void)choice.fit_options({.network = "fc:1"}, 1, *choice.save).machine_options();
-  choice.common.check_distinct_files(choice.save, choice.data.specs({choice.out.value_or("")}));
   check_model_path(*choice.save);
 }
 

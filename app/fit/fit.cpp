@@ -91,7 +91,6 @@ void run(const FitOptions& options) {
   const DataRequest data_request = options.data.parsed();
   const auto engine = options.common.make_engine();
   options.common.check_report(true);
-  options.common.check_distinct_files(options.out, options.data.specs({options.kernel.gram.value_or("")}));
   check_model_path(options.out);
 
   const TrainTest data = load_request(options.common, data_request);

@@ -127,7 +127,6 @@ nlohmann::ordered_json rows_json(const Matrix<double>& m) {
 
 void run_predict(const PredictChoice& options) {
   options.common.check_report(true);
-  options.common.check_distinct_files(options.out, options.data.specs({options.model}));
   if (options.out) check_prediction_path(*options.out);
   const auto engine = options.common.make_engine();
   const Predictor model = load_predictor(options.model, options.common, *engine);
@@ -135,8 +134,6 @@ void run_predict(const PredictChoice& options) {
     if (!model.model || !model.model->posterior) {
       fail(Code::usage, "--covariance: the model has no posterior; fit ridge with --posterior");
     }
-    if (options.out == options.covariance) fail(Code::usage, "--out and --covariance are both '{}'", *options.out);
-    options.common.check_distinct_files(options.covariance, options.data.specs({options.model}));
     check_kernel_path(*options.covariance, 0);
   }
   NewSamples samples = load_samples(options.common, options.data, model);

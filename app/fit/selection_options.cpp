@@ -3,6 +3,7 @@
 #include "app/shell/outcome.hpp"
 
 #include "widelimit/base/error.hpp"
+#include "widelimit/data/formats/number.hpp"
 #include "widelimit/data/labels/folds.hpp"
 
 #include <CLI/CLI.hpp>
@@ -10,18 +11,23 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <filesystem>
 
 namespace widelimit::app {
 
 namespace {
 
-/// Returns the number of folds, or std::nullopt if `folds` is a file.
+/// Returns the number of folds, or std::nullopt if `folds` is a file. Negative and fractional numbers are no names of
+/// files either, unless such a file exists.
 std::optional<Index> fold_count(const std::string& folds) {
   const bool digits = std::all_of(folds.begin(), folds.end(), [](char c) { return c >= '0' && c <= '9'; });
+  std::error_code ignored;
+  if (!digits && (!parse_real(folds) || std::filesystem::exists(folds, ignored))) return std::nullopt;
   Index number = 0;
   const auto [end, error] = std::from_chars(folds.data(), folds.data() + folds.size(), number);
-  if (!digits || folds.empty()) return std::nullopt;
-  if (error != std::errc{} || number < 2) fail(Code::usage, "--folds {}: choose at least 2, or a file", folds);
+  if (error != std::errc{} || end != folds.data() + folds.size() || number < 2) {
+    fail(Code::usage, "--folds '{}': give a number of folds >= 2, or a file with folds", folds);
+  }
   return number;
 }
 

@@ -162,7 +162,6 @@ void check_choice(const TuneChoice& choice, const DataRequest& request) {
   }
   if (choice.out) {
     (void)fit_options(choice, Network::parse(choice.networks.front()), 1).machine_options();
-    choice.common.check_distinct_files(choice.out, choice.data.specs());
     check_model_path(*choice.out);
     return;
   }

@@ -254,7 +254,6 @@ void write_ensemble_page(const std::filesystem::path& path, const EnsembleOutcom
 void run_ensemble(const EnsembleChoice& choice) {
   (void)choice.options(nullptr);
   choice.common.check_report(true);
-  choice.common.check_distinct_files(choice.out, choice.data.specs());
   if (choice.out) check_series_path(*choice.out);
   const Network network = Network::parse(choice.network);
   const auto engine = choice.common.make_engine();

@@ -102,14 +102,14 @@ KernelRequest KernelOptions::request() const {
   result.memory = common.memory_limit();
   result.validate(data.request.test.has_value() || data.request.split.has_value());
   if (resume && force) fail(Code::usage, "--resume continues and --force starts again; give one");
+  check_gram(gram.has_value(), label_aware.method.has_value() && is_hdf5(out));
+  if (label_aware.options(common.seed)) check_label_aware(result, networks.size(), !gram && (resume || force));
   if (!stored(result) && (resume || networks.size() > 1)) {
     fail(Code::usage,
          "{} supported only for the Gram matrix of networks by formulas in an HDF5 file; give --out K.h5 without "
          "--sweep, --layers, --diagonal and --method monte-carlo",
          resume ? "--resume is" : "several networks are");
   }
-  check_gram(gram.has_value(), label_aware.method.has_value() && is_hdf5(out));
-  if (label_aware.options(common.seed)) check_label_aware(result, networks.size(), !gram && (resume || force));
   return result;
 }
 
@@ -340,7 +340,6 @@ void run(const KernelOptions& options) {
   const DataRequest data_request = options.data.parsed();
   const auto engine = options.common.make_engine();
   options.common.check_report(true);
-  options.common.check_distinct_files(options.out, options.data.specs());
   check_kernel_path(options.out, 0);
   const TrainTest data = load_request(options.common, data_request);
   if (const auto* network = std::get_if<Network>(&request.kernel)) {
@@ -384,7 +383,7 @@ void run(const KernelOptions& options) {
                                                    record.page_settings(), options.common.seed);
     record.results["report"] = *options.common.report;
   }
-  print_result(options.common, record, (aware ? label_aware_summary(*aware) : "") + summary(options, answer));
+  print_result(options.common, record, (aware ? label_aware_text(*aware) : "") + summary(options, answer));
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "app/shell/progress_bar.hpp"
 
 #include "widelimit/base/error.hpp"
+#include "widelimit/base/memory.hpp"
 #include "widelimit/data/origin.hpp"
 #include "widelimit/kernel/file/known_gram.hpp"
 #include "widelimit/kernel/label_aware/label_aware_file.hpp"
@@ -18,6 +19,18 @@ namespace {
 
 /// Largest number of samples whose spectrum is reported with --psd none; costs O(n³).
 constexpr Index most_spectrum = 4000;
+
+/// Returns the spectrum of a label-aware kernel in a file, as for one in memory; empty if it is not reported or does
+/// not fit into memory.
+SpectrumRepair spectrum_of_file(const LabelAwareFiles& files, Index n, const KernelRequest& request,
+                                const Engine& engine, Progress* progress) {
+  const double needed = 3 * sizeof(double) * static_cast<double>(n) * static_cast<double>(n);
+  const std::optional<std::size_t> memory = request.memory ? request.memory : available_memory();
+  if (n > most_spectrum || (memory && needed > static_cast<double>(*memory))) return {};
+  const AnyMatrix k = GramFile(files.out, "label_aware").read(0, 0, n, n);
+  EngineMatrix held = engine.algebra().hold(view_of(k));
+  return repair_spectrum(held, Psd::none, engine, progress);
+}
 
 }  // namespace
 
@@ -44,6 +57,14 @@ void check_gram(bool given, bool wanted) {
 void require_classes(const Dataset& train) {
   if (!train.labels.empty()) return;
   fail(Code::input, "{} has no classes, which --label-aware needs; --label names their column", train.name);
+}
+
+std::string label_aware_text(const LabelAwareKernels& made) {
+  std::string text = label_aware_summary(made);
+  if (made.repair.inertia == Inertia{}) {
+    text += fmt::format("eigenvalues: not computed, only for up to {} samples that fit into memory\n", most_spectrum);
+  }
+  return text;
 }
 
 LabelAwareKernels apply_label_aware(const CommonOptions& common, const LabelAwareOptions& options, KernelAnswer& answer,
@@ -85,9 +106,11 @@ void apply_label_aware_stored(const CommonOptions& common, const LabelAwareOptio
   nlohmann::ordered_json inside = file_settings(common, files.settings, data.train.class_names);
   inside["origin"] = origin_text(data.origin);
   ProgressBar bar(common);
-  const LabelAwareFileSummary summary =
+  LabelAwareFileSummary summary =
       write_label_aware(files.out, theta, sources, data.train.labels, std::ssize(data.train.class_names),
                         {options, request.memory, files.existing, &bar, std::move(inside), labels.arrays()}, engine);
+  summary.made.repair = spectrum_of_file(files, n, request, engine, &bar);
+  stop_if_interrupted();
   Record record("kernel");
   record.settings = files.settings;
   record.settings["gram"] = files.gram;
@@ -104,7 +127,7 @@ void apply_label_aware_stored(const CommonOptions& common, const LabelAwareOptio
   record.results["complete_before"] = summary.complete_before;
   record.results["seconds"] = summary.seconds;
   record.results["file"] = files.out;
-  std::string text = label_aware_summary(summary.made);
+  std::string text = label_aware_text(summary.made);
   text += summary.complete_before ? fmt::format("{} is already complete\n", files.out)
                                   : table_text(array_table(facts)) + files_text(common, files.out);
   print_result(common, record, text);

@@ -25,6 +25,9 @@ void require_classes(const Dataset& train);
 [[nodiscard]] LabelAwareKernels apply_label_aware(const CommonOptions& common, const LabelAwareOptions& options,
                                                   KernelAnswer& answer, const TrainTest& data, const Engine& engine);
 
+/// Returns label_aware_summary, with the reason if the spectrum is missing.
+[[nodiscard]] std::string label_aware_text(const LabelAwareKernels& made);
+
 /// Files of Θ and of the label-aware kernel.
 struct LabelAwareFiles {
   std::string gram;

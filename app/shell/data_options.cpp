@@ -69,12 +69,6 @@ void add_table_settings(const TableOptions& table, nlohmann::ordered_json& json)
 
 }  // namespace
 
-std::vector<std::string> DataChoice::specs(std::vector<std::string> more) const {
-  more.push_back(request.train);
-  if (request.test) more.push_back(*request.test);
-  return more;
-}
-
 DataRequest DataChoice::parsed() const {
   DataRequest result = request;
   result.scale = parse_scaling(scale);

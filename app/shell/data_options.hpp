@@ -27,8 +27,6 @@ struct DataChoice {
 
   /// Returns the request. Throws Error{usage} if options contradict each other.
   [[nodiscard]] DataRequest parsed() const;
-  /// Returns the SPECs of training and test set and `more`: files that must not be overwritten.
-  [[nodiscard]] std::vector<std::string> specs(std::vector<std::string> more = {}) const;
 };
 
 /// Adds --train SPEC, required.

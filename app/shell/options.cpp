@@ -7,6 +7,8 @@
 #include "widelimit/report/drawing/gnuplot.hpp"
 
 #include <filesystem>
+#include <fstream>
+#include <string>
 #include <system_error>
 
 namespace widelimit::app {
@@ -15,9 +17,14 @@ namespace {
 
 constexpr const char* common_group = "Common options";
 
-bool same_file(const std::filesystem::path& a, const std::filesystem::path& b) {
-  std::error_code absent;
-  return a.lexically_normal() == b.lexically_normal() || std::filesystem::equivalent(a, b, absent);
+/// Returns whether a file exists that is no page: a report must not replace data, models or kernels.
+bool holds_other_than_page(const std::string& path) {
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(path, ignored) || std::filesystem::file_size(path, ignored) == 0) return false;
+  std::string start(64, ' ');
+  std::ifstream file(path, std::ios::binary);
+  file.read(start.data(), static_cast<std::streamsize>(start.size()));
+  return !start.starts_with("<!") && !start.starts_with("<html");
 }
 
 }  // namespace
@@ -35,20 +42,10 @@ void CommonOptions::check_report(bool figures) const {
   if (figures && !gnuplot_is_present()) {
     fail(Code::usage, "--report needs gnuplot for its figures; install it (Debian: apt install gnuplot-nox)");
   }
+  if (holds_other_than_page(*report)) {
+    fail(Code::usage, "--report '{}': the file exists and is not a page; choose another path", *report);
+  }
   check_writable(*report, 0);
-}
-
-void CommonOptions::check_distinct_files(const std::optional<std::string>& out,
-                                         const std::vector<std::string>& read) const {
-  if (out && report && same_file(*out, *report)) {
-    fail(Code::usage, "--out and --report are both '{}'; choose different files", *out);
-  }
-  for (const std::string& file : read) {
-    for (const auto& written : {out, report}) {
-      if (!written || !same_file(*written, file)) continue;
-      fail(Code::usage, "'{}' is an input file and would be overwritten; choose another path", *written);
-    }
-  }
 }
 
 void add_common_options(CLI::App& verb, CommonOptions& options) {

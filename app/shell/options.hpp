@@ -7,7 +7,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
 /// Forward declaration: the header of CLI11 is slow to compile.
 namespace CLI {
@@ -31,10 +30,9 @@ struct CommonOptions {
   [[nodiscard]] std::unique_ptr<Engine> make_engine() const;
   /// Returns the bytes of --memory. Throws Error{usage} if it is not a size.
   [[nodiscard]] std::optional<std::size_t> memory_limit() const;
-  /// Throws Error before the computation if the report cannot be written, or its `figures` cannot be drawn.
+  /// Throws Error before the computation if the report cannot be written or would replace a file that is no page, or
+  /// its `figures` cannot be drawn.
   void check_report(bool figures) const;
-  /// Throws Error{usage} if `out` and --report are the same file, or either would overwrite an input file.
-  void check_distinct_files(const std::optional<std::string>& out, const std::vector<std::string>& read) const;
 };
 
 void add_common_options(CLI::App& verb, CommonOptions& options);

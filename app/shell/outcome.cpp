@@ -2,6 +2,7 @@
 
 #include "app/shell/streams.hpp"
 
+#include "widelimit/base/utf8.hpp"
 #include "widelimit/kernel/gram.hpp"
 #include "widelimit/network/shape.hpp"
 
@@ -11,15 +12,8 @@ namespace widelimit::app {
 
 namespace {
 
-/// Returns the number of characters: UTF-8 bytes without the continuation bytes 10xxxxxx.
-std::size_t width_of(std::string_view text) {
-  std::size_t width = 0;
-  for (const char c : text) width += (static_cast<unsigned char>(c) & 0xC0U) != 0x80U ? 1U : 0U;
-  return width;
-}
-
 std::string padded(const std::string& text, std::size_t width, bool right) {
-  const std::string blanks(width - std::min(width, width_of(text)), ' ');
+  const std::string blanks(width - std::min(width, count_characters(text)), ' ');
   return right ? blanks + text : text + blanks;
 }
 
@@ -31,8 +25,8 @@ std::string table_text(const Table& table) {
   std::vector<std::size_t> widths;
   for (std::size_t c = 0; c < columns; ++c) {
     cells.push_back(column_text(table, c));
-    std::size_t width = width_of(table.columns[c]);
-    for (const std::string& cell : cells.back()) width = std::max(width, width_of(cell));
+    std::size_t width = count_characters(table.columns[c]);
+    for (const std::string& cell : cells.back()) width = std::max(width, count_characters(cell));
     widths.push_back(width);
   }
   const auto line = [&](const auto& cell) {

@@ -238,7 +238,6 @@ void run_spectrum(const SpectrumChoice& choice) {
   const DataRequest data_request = choice.data.parsed();
   const auto engine = choice.common.make_engine();
   choice.common.check_report(true);
-  choice.common.check_distinct_files(choice.out, choice.data.specs());
   if (choice.out) check_series_path(*choice.out);
 
   const TrainTest data = load_request(choice.common, data_request);

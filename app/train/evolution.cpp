@@ -122,7 +122,6 @@ void run_evolution(const EvolutionChoice& choice) {
   const DataRequest request = choice.train.data.parsed();
   const auto engine = common.make_engine();
   common.check_report(true);
-  common.check_distinct_files(choice.out, choice.train.data.specs());
   if (choice.out) check_kernel_path(*choice.out, 0);
   const TrainTest data = load_request(common, request);
   warn_layout(common, network, data.train.shape);

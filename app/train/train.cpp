@@ -145,6 +145,12 @@ NetAsMachine train_on(const TrainTest& data, const Network& network, TrainOption
     };
   }
   const std::optional<SavedNetwork> from = choice.from ? std::optional(load_network(*choice.from)) : std::nullopt;
+  if (from && !from->trained.state && choice.checkpoint && same_file(*choice.from, *choice.checkpoint)) {
+    fail(Code::usage,
+         "--checkpoint '{}' is the file that --from reads, a finished network, which would be overwritten; choose "
+         "another path",
+         *choice.checkpoint);
+  }
   if (from) options.from = &from->trained;
   const NetworkTargets targets = network_targets(data, options.loss);
   try {
@@ -296,11 +302,7 @@ void run_training(const TrainChoice& choice) {
   const auto engine = choice.common.make_engine();
   choice.common.check_report(true);
   for (const std::optional<std::string>& file : {choice.out, choice.checkpoint}) {
-    choice.common.check_distinct_files(file, choice.data.specs());
     if (file) check_model_path(*file);
-  }
-  if (choice.out && choice.checkpoint && *choice.out == *choice.checkpoint) {
-    fail(Code::usage, "--out and --checkpoint are both '{}'; choose different files", *choice.out);
   }
   const TrainTest data = load_request(choice.common, loading);
   warn_layout(choice.common, network, data.train.shape);

@@ -60,7 +60,7 @@ struct Figure1Choice {
     std::sort(epochs.begin(), epochs.end());
     epochs.erase(std::unique(epochs.begin(), epochs.end()), epochs.end());
     if (epochs.back() > network.epochs) {
-      fail(Code::usage, "--at {}: training ends after {} epochs", setting.text("at"), network.epochs);
+      fail(Code::usage, "--at {}: training ends after {}", setting.text("at"), counted(network.epochs, "epoch"));
     }
   }
 };
@@ -131,7 +131,7 @@ void add_accuracies(const Setting& setting, const LaSource& source, const Figure
   std::vector<Series> series;
   Json json = Json::array();
   double gained = 0;
-  Index counted = 0;
+  Index differences = 0;
   for (const LaPair& pair : choice.pairs) {
     stop_if_asked(setting.progress);
     std::vector<EpochRow> rows;
@@ -148,7 +148,7 @@ void add_accuracies(const Setting& setting, const LaSource& source, const Figure
     part.table.rows.push_back(std::move(line));
     if (!curve.y.empty()) {
       gained += curve.y.back();
-      ++counted;
+      ++differences;
       series.push_back(std::move(curve));
     }
     json.push_back(epoch_json(pair.name(), rows));
@@ -162,10 +162,10 @@ void add_accuracies(const Setting& setting, const LaSource& source, const Figure
     part.pictures.push_back(epoch_figure(series, "Accuracy gain of K_t over K_0", "accuracy difference to K_0, points",
                                          "Figure 1(a) of the work, during training."));
   }
-  if (counted > 0) {
-    outcome.sentence =
-        fmt::format("Accuracy of regression on K_t minus K₀: {:+.2f} points after {} epochs, averaged over {} pairs.",
-                    gained / static_cast<double>(counted), choice.network.epochs, counted);
+  if (differences > 0) {
+    outcome.sentence = fmt::format("Accuracy of regression on K_t minus K₀: {:+.2f} points after {}, averaged over {}.",
+                                   gained / static_cast<double>(differences), counted(choice.network.epochs, "epoch"),
+                                   counted(differences, "pair"));
   }
   outcome.results["accuracies"] = std::move(json);
   outcome.parts.push_back(std::move(part));

@@ -196,9 +196,10 @@ std::string la_remarks(const CnnOptions& cnn, const PublishedCnn& published) {
       "bias.";
   if (cnn.epochs > 0) {
     words += fmt::format(
-        " CNN: channels {}, {} epochs of Adam (rate 3·10⁻⁴, batches of 128) on the {}, PyTorch initialisation; "
+        " CNN: channels {}, {} of Adam (rate 3·10⁻⁴, batches of 128) on the {}, PyTorch initialisation; "
         "published: {}, {} epochs.",
-        fmt::join(cnn.channels, ","), cnn.epochs, published.loss, published.channels, published.epochs);
+        fmt::join(cnn.channels, ","), counted(cnn.epochs, "epoch"), published.loss, published.channels,
+        published.epochs);
   }
   return words;
 }

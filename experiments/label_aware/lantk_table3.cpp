@@ -147,6 +147,25 @@ std::optional<double> farthest(const std::vector<PairElasticity>& pairs) {
   return result;
 }
 
+/// Explains ratios outside of 0 to 100 %, if there are any: similarities of narrow networks can be negative on average.
+std::string negative_words(const std::vector<PairElasticity>& pairs) {
+  bool above = false;
+  bool below = false;
+  const auto look = [&](const std::optional<double>& percent) {
+    above |= percent && *percent > 100;
+    below |= percent && *percent < 0;
+  };
+  for (const PairElasticity& pair : pairs) {
+    std::for_each(pair.train.begin(), pair.train.end(), look);
+    std::for_each(pair.test.begin(), pair.test.end(), look);
+    look(pair.published_test);
+  }
+  std::string words;
+  if (above) words += " A ratio above 100 % means that the mean similarity between classes is negative.";
+  if (below) words += " A ratio below 0 means that the mean similarity within classes is negative.";
+  return words;
+}
+
 Outcome run_table3(const Setting& setting) {
   const std::vector<LaPair> asked = asked_pairs(setting);
   const Index train = setting.count("train", 4);
@@ -167,17 +186,17 @@ Outcome run_table3(const Setting& setting) {
       "pair, (byte/255 − 0.5)/0.5 with a constant 1 appended; published: 10,000 and 2,000. NTK: two layers, ReLU; "
       "LANTK: KR-V1 with ratio {:g}. \"LANTK, as published\" normalises test images by the diagonal of the NTK, like "
       "the published program; the row above by that of the kernel itself. 60.57 of frog/truck is presumably a "
-      "misprint. Networks: width {}, {} epochs of Adam (rate 3·10⁻⁴, batches of 128) on the squared loss of 0 and 1, "
+      "misprint. Networks: width {}, {} of Adam (rate 3·10⁻⁴, batches of 128) on the squared loss of 0 and 1, "
       "PyTorch initialisation, output/√m, kernels of the first {} images; published: 40,960 and 10 epochs. With this "
       "initialisation the contribution of the first layer to the kernel is d/m times that in the NTK, so NN-init "
       "depends on the width m.",
-      train, test, ratio, options.width, options.epochs, options.probe);
+      train, test, ratio, options.width, counted(options.epochs, "epoch"), options.probe);
+  outcome.parts.back().words += negative_words(pairs);
   outcome.results["ratios"] = std::move(json);
   double rise = 0;
   for (const PairElasticity& pair : pairs) rise += *pair.train[nn_trained] - *pair.train[nn_init];
-  outcome.sentence =
-      fmt::format("Training changes the relative ratio of networks by {:+.2f} points, averaged over {} pairs",
-                  rise / static_cast<double>(pairs.size()), pairs.size());
+  outcome.sentence = fmt::format("Training changes the relative ratio of networks by {:+.2f} points, averaged over {}",
+                                 rise / static_cast<double>(pairs.size()), counted(std::ssize(pairs), "pair"));
   if (const auto off = farthest(pairs)) {
     outcome.results["farthest_from_published"] = *off / 100;
     outcome.sentence += fmt::format(

@@ -145,9 +145,9 @@ Outcome run_nth_error(const Setting& setting) {
   }
   part.words = fmt::format(
       "Network {}; {} and {} digits; gradient flow on Σ(y − f)² until t = {:g}. Errors are Frobenius norms over "
-      "training and test entries relative to that of K₀, geometric means over {} networks per width; the slope is "
+      "training and test entries relative to that of K₀, geometric means over {} per width; the slope is "
       "fitted to all networks.",
-      setting.text("network"), choice.samples, choice.tests, choice.time, choice.seeds);
+      setting.text("network"), choice.samples, choice.tests, choice.time, counted(choice.seeds, "network"));
   for (const std::string& remark : points.remarks) part.words += fmt::format(" Note: {}.", remark);
   if (setting.figures) part.pictures.push_back(error_figure(points, choice));
   outcome.results["widths"] = points.widths;

@@ -180,9 +180,9 @@ Experiment chaotic_transient() {
                       {"batch", "N", "Batch size", "25", "128"},
                       {"epochs", "N", "Epochs", "5", "200"},
                       {"rate", "ETA", "Learning rate on the mean loss", "0.01", "0.05"},
-                      {"at", "E,...", "Checkpoints, in epochs", "0.1,0.2,0.5,1,1.5,2,3,4",
+                      {"at", "E,…", "Checkpoints, in epochs", "0.1,0.2,0.5,1,1.5,2,3,4",
                        "0.05,0.1,0.2,0.5,1,2,3,4,5,7,10,15,20,30,50,75,100,150"},
-                      {"spawn", "E,...", "Checkpoints of tangent training and children", "0,1,2", "0,1,2,3,5,10,30"},
+                      {"spawn", "E,…", "Checkpoints of tangent training and children", "0,1,2", "0,1,2,3,5,10,30"},
                       {"tangent-samples", "N", "Images for closed-form tangent training", "500", "2000"}},
           .precision = Precision::f32,
           .run = run_transient};

@@ -109,11 +109,11 @@ void complexity_of_set(const Setting& setting, const ComplexityChoice& choice, c
     absolute.y.push_back(row.absolute);
   }
   part.words = fmt::format(
-      "Kernel regression with H*, means over {} draws (equal fractions of training and test labels are replaced by "
+      "Kernel regression with H*, means over {} (equal fractions of training and test labels are replaced by "
       "random labels; \"clean\" is the error on the true test labels). The bound holds up to terms that vanish with n, "
       "and is vacuous if it is at least 1. NT-L (figure without numbers): the complexity increases with the fraction "
       "of random labels, like the error.",
-      choice.draws);
+      counted(choice.draws, "draw"));
   if (setting.figures) {
     part.pictures.push_back(
         {.figure = curves({complexity, error, absolute}, {.title = "Label complexity and test error, " + set,
@@ -137,10 +137,10 @@ Experiment label_complexity() {
           .work =
               "Zhang 2024, Neural Tangent Kernel (lecture), the bound from labels and kernel: Arora, Du, Hu, Li and "
               "Wang 2019",
-          .options = {{"sets", "S,...", "mnist, cifar10 or both", "mnist,cifar10", ""},
+          .options = {{"sets", "S,…", "mnist, cifar10 or both", "mnist,cifar10", ""},
                       {"samples", "N", "Training images of the first two classes", "1000", "5000"},
                       {"tests", "N", "Test images", "1000", "2000"},
-                      {"shares", "P,...", "Fractions of labels to replace", "0,0.2,0.4,0.6,0.8,1",
+                      {"shares", "P,…", "Fractions of labels to replace", "0,0.2,0.4,0.6,0.8,1",
                        "0,0.1,0.2,0.3,0.4,0.5,0.6,0.7,0.8,0.9,1"},
                       {"draws", "N", "Draws of random labels", "5", "5"}},
           .run = [](const Setting& setting) {

@@ -187,9 +187,9 @@ void one_activation(const Setting& setting, const LemmasChoice& choice, const st
     }
   }
   part.words = fmt::format(
-      "Frobenius norms, relative to that of H*; {} networks per width, f - f0 trained for the time {:g}/λ₁ in {} "
-      "steps; slopes are fitted to all networks.",
-      choice.seeds, choice.time, choice.steps);
+      "Frobenius norms, relative to that of H*; {} per width, f - f0 trained for the time {:g}/λ₁ in "
+      "{}; slopes are fitted to all networks.",
+      counted(choice.seeds, "network"), choice.time, counted(choice.steps, "step"));
   if (setting.figures) {
     part.pictures.push_back({.figure = curves(lines, {.title = "By width, " + activation,
                                                       .x_label = "width",
@@ -209,9 +209,9 @@ Experiment lemmas() {
           .work = "Zhang 2024, Neural Tangent Kernel (lecture), Lemmas 2 and 3",
           .options = {{"sets", "S", "mnist or cifar10", "mnist", ""},
                       {"samples", "N", "Training images of the first two classes", "20", "50"},
-                      {"activations", "A,...", "Activations of the hidden layer; the lemmas assume a smooth one",
+                      {"activations", "A,…", "Activations of the hidden layer; the lemmas assume a smooth one",
                        "erf,relu", ""},
-                      {"widths", "M,...", "Hidden units", "128,512,2048", "128,512,2048,8192"},
+                      {"widths", "M,…", "Hidden units", "128,512,2048", "128,512,2048,8192"},
                       {"seeds", "N", "Networks per width", "6", "10"},
                       {"time", "T", "Training time in units of 1/λ₁", "5", ""},
                       {"steps", "N", "Training steps", "20", "50"}},

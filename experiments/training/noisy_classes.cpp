@@ -305,11 +305,12 @@ void at_share(const Setting& setting, const ClassNoise& choice, const NoiseTask&
   }
   part.words = fmt::format(
       "{} training images with {:.1f} % wrong labels ({} noise), {} test images with true labels; {} of width {}, f − "
-      "f₀ trained for {} epochs with batches of {}, momentum {:g} and a cosine schedule, λ = {:.3g} for RDI, AUX and "
+      "f₀ trained for {} with batches of {}, momentum {:g} and a cosine schedule, λ = {:.3g} for RDI, AUX and "
       "kernel ridge regression, for which it is selected. Early stopping and λ are selected on {} further images with "
       "the same label noise. Labels fitted: final accuracy on the noisy training labels.",
       choice.samples, 100 * noisy.wrong, choice.pairs ? "pair" : "symmetric", std::ssize(task.test_labels),
-      setting.text("network"), choice.width, choice.epochs, choice.batch, noise_momentum, ridge.lambda, task.chosen_by);
+      setting.text("network"), choice.width, counted(choice.epochs, "epoch"), choice.batch, noise_momentum,
+      ridge.lambda, task.chosen_by);
   if (task.name == "cifar10") {
     part.words +=
         " The numbers of NT-L are for ResNet-34 on all 50,000 images with augmentation, with early stopping for the "
@@ -339,7 +340,7 @@ Experiment noisy_labels_cnn() {
       .options = {{"network", "NET", "Network to train, whose NTK kernel ridge regression uses",
                    "conv(strides=2, w_std=1.4142) relu conv(strides=2, w_std=1.4142) relu flatten dense", ""},
                   {"data", "SET", "mnist, cifar10 or both", "both", ""},
-                  {"shares", "P,...", "Probabilities of a wrong label", "0.4", "0,0.2,0.4,0.6"},
+                  {"shares", "P,…", "Probabilities of a wrong label", "0.4", "0,0.2,0.4,0.6"},
                   {"noise", "KIND", "symmetric (any other class) or pair (the next class)", "symmetric", ""},
                   {"samples", "N", "Training images", "1200", "4000"},
                   {"tests", "N", "Test images", "1000", "10000"},

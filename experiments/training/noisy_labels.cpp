@@ -231,8 +231,8 @@ Experiment noisy_labels_rdi_aux() {
                       {"digits", "A,B", "The two digits to classify", "5,8", ""},
                       {"samples", "N", "Training images of both digits", "200", "500"},
                       {"lambda", "L", "Ridge of the limit", "0.3", "0.75"},
-                      {"flips", "P,...", "Fractions of labels to flip", "0,0.2,0.4", "0,0.1,0.2,0.3,0.4"},
-                      {"widths", "M,...", "Channels of every hidden layer; all flip fractions use the largest",
+                      {"flips", "P,…", "Fractions of labels to flip", "0,0.2,0.4", "0,0.1,0.2,0.3,0.4"},
+                      {"widths", "M,…", "Channels of every hidden layer; all flip fractions use the largest",
                        "64,128,256", "128,256,512,1024"}},
           .run = [](const Setting& setting) {
             const NoiseChoice choice = noise_choice(setting);

@@ -186,10 +186,10 @@ Experiment ntk_phases() {
       .name = "ntk-phases",
       .summary = "Change of the NTK of deep ReLU networks by one training step, by weight variance",
       .work = "Zhang 2024, Neural Tangent Kernel (lecture), Theorem 7: Seleznova and Kutyniok 2022",
-      .options = {{"variances", "V,...", "Variances of the weights times fan-in", "1,1.5,2,2.5,3",
+      .options = {{"variances", "V,…", "Variances of the weights times fan-in", "1,1.5,2,2.5,3",
                    "1,1.5,1.8,2,2.2,2.5,3"},
-                  {"shapes", "R,...", "Ratios depth/width, one table each", "0.25,0.5,1", "0.1,0.25,0.5,1"},
-                  {"widths", "M,...", "Widths of input and hidden layers", "8,16,32", "16,32,64,128"},
+                  {"shapes", "R,…", "Ratios depth/width, one table each", "0.25,0.5,1", "0.1,0.25,0.5,1"},
+                  {"widths", "M,…", "Widths of input and hidden layers", "8,16,32", "16,32,64,128"},
                   {"draws", "N", "Networks per configuration", "1000", "4000"}},
       .run = [](const Setting& setting) {
         const PhaseChoice choice = phase_choice(setting);
@@ -205,11 +205,11 @@ Experiment ntk_phases() {
         }
         outcome.parts.back().words = fmt::format(
             "E[ΔΘ(x,x)]/E[Θ(x,x)] per unit of the learning rate, after one step on ½(f(x) − y)², to first order, as a "
-            "ratio of means over {} networks with its standard error; standard parameterisation without biases, ‖x‖² = "
+            "ratio of means over {} with its standard error; standard parameterisation without biases, ‖x‖² = "
             "width. The term of y has mean zero; all networks are independent. Theorem 7 states limits for a fixed "
             "ratio of depth to width without numbers: 0 below variance 2 (ordered phase), infinity above (chaotic "
             "phase).",
-            choice.draws);
+            counted(choice.draws, "network"));
         outcome.results["draws"] = choice.draws;
         outcome.results["ratios"] = std::move(json);
         return outcome;

@@ -137,7 +137,7 @@ Experiment ntk_structure() {
       .name = "ntk-structure",
       .summary = "Means of the NTK within and between classes of MNIST during the training of deep networks",
       .work = "Zhang 2024, Neural Tangent Kernel (lecture), changes of the NTK structure: Seleznova and Kutyniok 2022",
-      .options = {{"variances", "V,...", "Variances of the weights times fan-in", "1,2,2.2", ""},
+      .options = {{"variances", "V,…", "Variances of the weights times fan-in", "1,2,2.2", ""},
                   {"samples", "N", "Training images", "1000", "60000"},
                   {"tests", "N", "Test images", "1000", "10000"},
                   {"depth", "L", "Hidden layers", "20", ""},

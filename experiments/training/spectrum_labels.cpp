@@ -192,9 +192,9 @@ Experiment spectrum_labels() {
           "True, random and worst labels in the spectrum of the kernel, and a wide network compared with the "
           "prediction",
       .work = "Zhang 2024, Neural Tangent Kernel (lecture), Theorem 4 and its figure: Arora, Du, Hu, Li and Wang 2019",
-      .options = {{"sets", "S,...", "mnist, cifar10 or both", "mnist,cifar10", ""},
+      .options = {{"sets", "S,…", "mnist, cifar10 or both", "mnist,cifar10", ""},
                   {"samples", "N", "Training images of the first two classes", "50", "1000"},
-                  {"labels", "L,...", "true, random, random:SHARE or worst", "true,random,worst", ""},
+                  {"labels", "L,…", "true, random, random:SHARE or worst", "true,random,worst", ""},
                   {"width", "M", "Hidden units of the network", "4096", "10000"},
                   {"steps", "N", "Training steps", "150", "2000"},
                   {"epsilon", "E", "Relative loss whose step is predicted", "0.01", ""}},

@@ -168,6 +168,8 @@ def test_kinds_sweeps_and_weights():
     ("options", "match"),
     [
         ({"networks": "fc:1"}, "give a list"),
+        ({"networks": "fc:1; fc:3"}, r"give a list: \['fc:1', 'fc:3'\]"),
+        ({"kernels": "rbf(gamma=1),laplace"}, r"give a list: \['rbf\(gamma=1\)', 'laplace'\]"),
         ({"kernels": ["rfb"]}, "unknown"),
         ({"kernels": ["rbf", "rbf"]}, "twice"),
         ({"kernels": ["rbf"], "folds": 1}, "folds"),

@@ -29,8 +29,12 @@ def test_nth_kernel_warns_and_refuses():
         wl.nth_kernel(X, np.stack([Y, Y], axis=1))
     with pytest.raises(ValueError):
         wl.nth_kernel(X, Y, activation="sign")
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match=r"number of directions is 3; .* \(samples=…\)"):
         wl.nth_kernel(X, Y, samples=3)
+    with pytest.raises(wl.InputError, match="unknown activation 'realu'; did you mean 'relu'"):
+        wl.nth_kernel(X, Y, activation="realu")
+    with pytest.raises(wl.InputError, match="without a tolerance"):
+        wl.nth_kernel(X, Y, max_samples=1000)
 
 
 def test_kernel_at_time_begins_at_the_empirical_ntk():

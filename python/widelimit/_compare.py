@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -277,7 +278,8 @@ def compare(
 
 def _listed(names: Any, what: str) -> Iterable[Any]:
     if isinstance(names, (str, Network)):
-        raise InputError(f"{what} is {names!r}; give a list: [{names!r}]")
+        parts = [part.strip() for part in re.split(r"[;,](?![^(]*\))" if what == "kernels" else ";", str(names))]
+        raise InputError(f"{what} is {str(names)!r}; give a list: {[part for part in parts if part]!r}")
     return names
 
 

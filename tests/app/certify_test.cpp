@@ -161,7 +161,7 @@ TEST_F(Certify, SaysWhatIsWrong) {
   refused({"--classes", "3,8", "--box", "0,1"}, 3, "box");
   refused({"--classes", "3,5"}, 3, "class '5' does not occur in the training set, whose classes are: 3, 8");
   refused({"--classes", "3,8", "--report", "none/r.html"}, 5, "none/r.html");
-  refused({"--classes", "3,8", "--out", "./m.h5"}, 2, "'./m.h5' is an input file and would be overwritten");
+  refused({"--classes", "3,8", "--out", "./m.h5"}, 2, "--out './m.h5' is the file that --model reads");
   refused({"--classes", "3,8", "--out", "r.html", "--report", "r.html"}, 2, "choose different files");
   refused({"--classes", "3,8", "--out", "r.npz"}, 2, "--out r.npz: the extension must be .csv, .tsv or .json");
   EXPECT_EQ(folder.names(), (Words{"m.h5"}));

@@ -155,6 +155,24 @@ TEST(DataOptions, ErrorsNameTheOptionThatHelps) {
   EXPECT_EQ(folder.widelimit({"data", "show", "digits", "--task", "guess"}).status, 2);
 }
 
+TEST(DataOptions, LabelsOfABuiltInSetCanBeLeftOut) {
+  const Folder folder;
+  const Words fit{"fit", "--network", "fc:1",  "--train", "digits", "--limit",
+                  "100", "--machine", "ridge", "--out",   "m.h5"};
+  Words unlabelled = fit;
+  unlabelled.insert(unlabelled.end(), {"--label", "none"});
+  const Finished refused = folder.widelimit(unlabelled);
+  EXPECT_EQ(refused.status, 3);
+  EXPECT_NE(refused.err.find("label"), std::string::npos) << refused.err;
+  EXPECT_TRUE(folder.names().empty());
+  ASSERT_EQ(folder.widelimit(fit).status, 0);
+  const Finished predicted =
+      folder.widelimit({"predict", "--model", "m.h5", "--test", "digits", "--limit", "5", "--label", "none", "--json"});
+  ASSERT_EQ(predicted.status, 0) << predicted.err;
+  EXPECT_FALSE(predicted.record()["results"].contains("score"));
+  EXPECT_EQ(folder.widelimit({"data", "show", "digits", "--label", "y"}).status, 2);
+}
+
 TEST(DataOptions, SeveralLabelsArePredictedTogether) {
   const Folder folder;
   std::string text = "y,a,b,z\n";

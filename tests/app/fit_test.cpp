@@ -277,6 +277,11 @@ TEST(Tune, TakesTheFoldsOfAFile) {
   EXPECT_NE(run.err.find("no fold tests 3 rows of 6"), std::string::npos) << run.err;
   EXPECT_EQ(with({"--folds", "folds.txt", "--shuffle", "1"}).status, 2);
   EXPECT_EQ(with({"--folds", "absent.txt"}).status, 3);
+  for (const char* folds : {"-3", "0", "1", "2.5", ""}) {
+    const Finished refused = with({"--folds", folds});
+    EXPECT_EQ(refused.status, 2) << folds;
+    EXPECT_NE(refused.err.find("give a number of folds >= 2, or a file"), std::string::npos) << refused.err;
+  }
   folder.write("folds.txt", "0 1 2 3\n4 6\n");
   EXPECT_EQ(with({"--folds", "folds.txt"}).status, 3);
 }

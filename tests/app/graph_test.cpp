@@ -70,6 +70,26 @@ TEST_F(GraphVerbs, NewGraphsHaveTheTagsOfTheModel) {
   EXPECT_EQ(scores("d.h5", "both.txt"), scores("d.h5", "plain.txt"));
 }
 
+/// New graphs may have no labels, or labels that mean nothing to the model.
+TEST_F(GraphVerbs, NewGraphsMayBeUnlabelled) {
+  run({"fit", "--network", "gntk:2", "--train", graphs, "--machine", "svm", "--lambda", "0.01", "--out", "u.h5"});
+  const auto predicted = [&](const std::string& triangle) {
+    folder.write("new.txt", "1\n" + triangle + "\n1 2 1 2\n1 2 0 2\n1 2 0 1\n");
+    const Finished done = run({"predict", "--model", "u.h5", "--test", "new.txt", "--label", "none", "--json"});
+    EXPECT_FALSE(done.record()["results"].contains("score"));
+    return done.record()["results"]["classes"];
+  };
+  EXPECT_EQ(predicted("3 5"), predicted("3"));
+  const Finished unnamed = folder.widelimit({"predict", "--model", "u.h5", "--test", "new.txt"});
+  EXPECT_EQ(unnamed.status, 3);
+  EXPECT_NE(unnamed.err.find("new.txt, line 2: the label of graph 0 is missing"), std::string::npos) << unnamed.err;
+  EXPECT_NE(unnamed.err.find("(--label none)"), std::string::npos) << unnamed.err;
+  EXPECT_NE(run({"data", "show", "new.txt", "--label", "none"}).out.find("unlabelled"), std::string::npos);
+  const Finished others = folder.widelimit({"predict", "--model", "u.h5", "--test", "digits"});
+  EXPECT_EQ(others.status, 3);
+  EXPECT_NE(others.err.find("the model reads graphs"), std::string::npos) << others.err;
+}
+
 TEST_F(GraphVerbs, FitsPredictsAndTunes) {
   const Finished fit = run({"fit", "--network", "gntk:3", "--train", graphs, "--split", "0.8", "--machine", "svm",
                             "--lambda", "0.01", "--out", "m.h5", "--report", "fit.html", "--json"});

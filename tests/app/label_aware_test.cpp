@@ -75,6 +75,9 @@ TEST(LabelAwareProgram, KernelGoesFromFileToFile) {
       EXPECT_EQ(run.record()["results"]["arrays"][name][fact], held.record()["results"]["arrays"][name][fact]);
     }
   }
+  for (const char* fact : {"inertia", "smallest_eigenvalue", "largest_eigenvalue"}) {
+    EXPECT_EQ(run.record()["results"]["label_aware"][fact], held.record()["results"]["label_aware"][fact]) << fact;
+  }
   Words again = with_json;
   again.emplace_back("--resume");
   EXPECT_EQ(folder.widelimit(again).record()["results"]["complete_before"], true);
@@ -149,6 +152,11 @@ TEST(LabelAwareProgram, RefusesContradictions) {
   EXPECT_EQ(status(digits_with({"kernel", "--label-aware", "kr1", "--sweep", "--out", "k.npz"})), 2);
   EXPECT_EQ(status(digits_with({"kernel", "--label-aware", "kr1", "--kind", "nngp,ntk", "--out", "k.npz"})), 2);
   EXPECT_EQ(status(digits_with({"kernel", "--label-aware", "linear1", "--psd", "refuse", "--out", "k.npz"})), 4);
+  for (const char* option : {"--resume", "--force"}) {
+    const Finished kept = folder.widelimit(digits_with({"kernel", "--label-aware", "kr1", "--out", "k.h5", option}));
+    EXPECT_EQ(kept.status, 2);
+    EXPECT_NE(kept.err.find("pass it by --gram"), std::string::npos) << kept.err;
+  }
   EXPECT_EQ(status(digits_with({"fit", "--label-aware", "kr1", "--machine", "ridge", "--posterior", "--out", "m.h5"})),
             2);
   EXPECT_EQ(status(digits_with({"fit", "--label-aware", "kr1", "--machine", "svm", "--probability", "--out", "m.h5"})),

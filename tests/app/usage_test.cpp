@@ -178,6 +178,22 @@ TEST(Usage, EveryHelpEndsInAnExampleThatRuns) {
   }
 }
 
+/// Descriptions begin in one column, also behind types with characters of several bytes.
+TEST(Usage, HelpIsInColumns) {
+  const Folder folder;
+  for (const Words& words : {Words{"data", "show", "--help"}, Words{"experiment", "lantk-table3", "--help"}}) {
+    const std::string help = folder.widelimit(words).out;
+    EXPECT_EQ(help.find("… ..."), std::string::npos) << help;
+    for (const auto& [type, blanks] :
+         {std::pair{"  --classes A,B,…", 17}, std::pair{"  --pairs A/B,…", 19}, std::pair{"  --limit N", 23}}) {
+      const auto at = help.find(type);
+      if (at == std::string::npos) continue;
+      const std::string rest = help.substr(at + std::string_view(type).size());
+      EXPECT_EQ(rest.find_first_not_of(' '), static_cast<std::size_t>(blanks)) << type;
+    }
+  }
+}
+
 /// A record names the back end that computed the result.
 TEST(Usage, ABackEndThatCannotDoTheWorkIsRefused) {
   const Folder folder;

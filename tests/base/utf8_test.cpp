@@ -17,5 +17,11 @@ TEST(Utf8, OtherBytesAreWrittenInHexadecimal) {
   EXPECT_EQ(printable(std::string_view("a\0b", 3)), "a\\x00b");
 }
 
+TEST(Utf8, CharactersAreCountedNotBytes) {
+  EXPECT_EQ(count_characters(""), 0U);
+  EXPECT_EQ(count_characters("A,B,…"), 5U);
+  EXPECT_EQ(count_characters("κ₁😀"), 3U);
+}
+
 }  // namespace
 }  // namespace widelimit

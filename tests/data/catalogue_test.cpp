@@ -243,6 +243,17 @@ TEST_F(Catalogue, ListNamesEverything) {
   EXPECT_EQ(pair.shape, (Shape{1, 1, 1, true}));
   EXPECT_EQ(pair.class_names, (std::vector<std::string>{"-1", "5"}));
   EXPECT_EQ(pair.labels, (std::vector<Index>{1, 0}));
+  // Labels that come with a source can be left out, but not chosen.
+  for (const char* spec : {"graphs:PAIR", "digits", "spirals(n=20)"}) {
+    const Dataset unlabelled = load_data(spec, {.label = "none"});
+    EXPECT_FALSE(unlabelled.labelled()) << spec;
+    EXPECT_TRUE(unlabelled.class_names.empty()) << spec;
+    expect_error(Code::usage, {"has no column or array 'y'", "none"}, [&] { (void)load_data(spec, {.label = "y"}); });
+    EXPECT_TRUE(has_fixed_labels(spec)) << spec;
+  }
+  EXPECT_FALSE(has_fixed_labels("uci:iris"));
+  EXPECT_FALSE(has_fixed_labels("d.npz(x=a)"));
+  EXPECT_FALSE(has_fixed_labels("-"));
   EXPECT_EQ(std::get<Graphs>(pair.values).tags, (std::vector<std::int64_t>{1, 1, 1, 2, 1})) << "degrees";
   EXPECT_EQ(pair.notes.size(), 1U);
 }

@@ -27,6 +27,25 @@ TEST_F(Files, AnUnfinishedFileIsRemovedByASignalAndAFinishedOneIsNot) {
   EXPECT_EQ(files(), 1U);
 }
 
+TEST_F(Files, SameFileSeesThroughLinks) {
+  const fs::path a = put("a", "1");
+  put("b", "1");
+  fs::create_symlink("a", path("link"));
+  fs::create_hard_link(a, path("hard"));
+  fs::create_directory(path("folder"));
+  fs::create_directory_symlink("folder", path("door"));
+  EXPECT_TRUE(same_file(a, path("folder/../a")));
+  EXPECT_TRUE(same_file(a, path("link")));
+  EXPECT_TRUE(same_file(path("hard"), a));
+  EXPECT_FALSE(same_file(a, path("b")));
+  // Files that do not exist yet.
+  EXPECT_TRUE(same_file(path("folder/new"), path("door/new")));
+  EXPECT_FALSE(same_file(path("folder/new"), path("new")));
+  fs::create_symlink("new", path("early"));
+  EXPECT_TRUE(same_file(path("early"), path("new")));
+  EXPECT_TRUE(same_file("new", fs::current_path() / "new"));
+}
+
 /// More files at once than slots: all must be written.
 TEST_F(Files, ManyAtOnce) {
   std::vector<std::unique_ptr<AtomicFile>> all;

@@ -26,12 +26,24 @@ TEST(Graphs, DamageIsAnErrorWithItsPlace) {
   expect_error(Code::input, {"more than the text"}, parse("999999999999\n"));
   expect_error(Code::input, {"number of graphs is -1"}, parse("-1\n"));
   expect_error(Code::input, {"line 2", "label"}, parse("1\n1 x\n"));
+  expect_error(Code::input, {"line 2", "the label of graph 0 is missing"}, parse("1\n2\n0 1 1\n0 1 0\n"));
+  expect_error(Code::input, {"line 5", "the label of graph 1 is missing"},
+               parse("2\n2 0\n0 1 1\n0 1 0\n2 \n0 1 1\n0 1 0\n"));
+  expect_error(Code::input, {"line 2", "the label of graph 0 is missing"}, parse("1\n2"));
   expect_error(Code::input, {"line 3", "graph 0, node 0", "neighbour 2"}, parse("1\n2 0\n0 1 2\n0 0\n"));
   expect_error(Code::input, {"graph 0, node 0", "own neighbour"}, parse("1\n2 0\n0 1 0\n0 0\n"));
   expect_error(Code::input, {"graph 0, node 0", "twice"}, parse("1\n2 0\n0 2 1 1\n0 1 0\n"));
   expect_error(Code::input, {"one of its ends", "0-1"}, parse("1\n2 0\n0 1 1\n0 0\n"));
   expect_error(Code::input, {"after the last"}, parse("1\n1 0\n0 0\n7\n"));
   expect_error(Code::input, {"expected"}, parse("1\n1 0\n0 0x\n"));
+}
+
+TEST(Graphs, LabelsCanBeLeftOut) {
+  const GraphSet set = parse_graphs("2\n2 7\n0 1 1\n0 1 0\n2\n0 1 1\n0 1 0\n", "test", {}, false);
+  EXPECT_EQ(set.graphs.size(), 2U);
+  EXPECT_TRUE(set.labels.empty());
+  EXPECT_TRUE(set.class_names.empty());
+  EXPECT_EQ(describe(set).problems, std::vector<std::string>{"unlabelled"});
 }
 
 TEST(Graphs, SharedSetsMatchTheirPublishedSizes) {
@@ -71,6 +83,14 @@ TEST(Graphs, AreDescribedWithTheirProblems) {
   EXPECT_EQ(description.problems, expected);
   EXPECT_NE(to_text(description).find("note: " + expected[0] + "\n"), std::string::npos);
   EXPECT_EQ(to_json(description)["problems"], nlohmann::json(expected));
+}
+
+TEST(Graphs, WithoutNodesAreDescribedAsSuch) {
+  const auto problems = [](std::string_view text) { return describe(parse_graphs(text, "test")).problems; };
+  EXPECT_EQ(problems("2\n2 0\n0 1 1\n0 1 0\n0 0\n").front(), "graph 1 has no nodes; kernels reject it");
+  const auto both = problems("3\n0 0\n1 0\n0 0\n0 0\n");
+  EXPECT_EQ(both[0], "2 graphs have no nodes, the first of them graph 0; kernels reject them");
+  EXPECT_EQ(both[1], "graph 1 has no edges; kernels reject it");
 }
 
 TEST(Graphs, StayWithinTheMemoryThatReadingMayTake) {

@@ -133,6 +133,16 @@ TEST_F(LabelAwareFile, CountsClampedPairsOfEveryRun) {
   EXPECT_EQ(write().made.beyond, made.beyond);  // complete
 }
 
+TEST_F(LabelAwareFile, DoesNotReplaceTheKernelItReads) {
+  std::filesystem::create_symlink(theta, out);
+  EXPECT_EQ(refusal(), Code::usage);
+  EXPECT_EQ(GramFile(theta, "ntk").rows(), n);
+  std::filesystem::remove(out);
+  std::filesystem::create_hard_link(theta, out);
+  EXPECT_EQ(refusal(), Code::usage);
+  EXPECT_EQ(GramFile(theta, "ntk").rows(), n);
+}
+
 TEST_F(LabelAwareFile, RefusesWhatNeedsTheWholeMatrix) {
   options.aware = {.method = LabelAwareMethod::kr2};
   EXPECT_EQ(refusal(), Code::usage);

@@ -26,6 +26,10 @@ std::size_t character_length(std::string_view text) {
   return excluded ? 0 : length;
 }
 
+std::size_t count_characters(std::string_view text) {
+  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char byte) { return !continues(byte); }));
+}
+
 bool is_unprintable(std::string_view character) {
   if (character.size() == 1) return static_cast<unsigned char>(character[0]) < 0x20 || character[0] == 0x7F;
   if (character.size() == 2) return character[0] == '\xC2' && static_cast<unsigned char>(character[1]) < 0xA0;

@@ -10,6 +10,9 @@ namespace widelimit {
 /// (Unicode 15, table 3-7: overlong forms, surrogates and values above U+10FFFF are ill-formed).
 [[nodiscard]] std::size_t character_length(std::string_view text);
 
+/// Returns the number of characters of valid UTF-8: its bytes without the continuation bytes 10xxxxxx.
+[[nodiscard]] std::size_t count_characters(std::string_view text);
+
 /// Returns whether a character is a control character (including U+0080…U+009F) or one of the two noncharacters that
 /// XML forbids.
 [[nodiscard]] bool is_unprintable(std::string_view character);
