@@ -90,7 +90,7 @@ void require_same_kind(const Dataset& data, const DataOrigin& origin) {
     fail(Code::input, "the model reads graphs, but {} has samples of shape {}", data.name, to_string(data.shape));
   }
   if (!origin.degree_tags && graphs && origin.samples > 0) {
-    fail(Code::input, "{} has graphs, but the model was trained on other samples; give it those", data.name);
+    fail(Code::input, "{} has graphs, but the model reads vectors or images", data.name);
   }
 }
 

@@ -45,6 +45,9 @@ def test_file_with_targets_or_nothing(tmp_path):
     assert y.tolist() == [0.5, 1.5]
     assert names == []
     assert wl.load_data(path, label="none").y is None
+    assert wl.load_data("digits", label="none").y is None
+    with pytest.raises(wl.InputError, match="has no column or array 'y'"):
+        wl.load_data("digits", label="y")
 
 
 def test_arrays_outlive_their_set():

@@ -251,3 +251,12 @@ def test_sets_of_the_catalogue(tmp_path):
     assert len(graphs) == 2 and y.tolist() == [1, 0] and names == ["-1", "1"]
     train, _ = wl.load_train_test(str(path))
     assert isinstance(train.x, wl.Graphs)
+
+
+def test_labels_of_a_file_can_be_left_out(tmp_path):
+    path = tmp_path / "new.txt"
+    path.write_text("2\n2 5\n0 1 1\n0 1 0\n2\n0 1 1\n0 1 0\n")
+    with pytest.raises(wl.InputError, match=r"line 5: the label of graph 1 is missing .*label='none'"):
+        wl.load_data(path)
+    graphs, y, names = wl.load_data(path, label="none")
+    assert len(graphs) == 2 and y is None and not names
