@@ -128,11 +128,11 @@ void check_fetch_report(const CommonOptions& options, const std::vector<std::str
 }
 
 void run_fetch(const CommonOptions& options, const FetchChoice& choice) {
-  options.check_report(false);
   FetchOptions request = choice.options;
   request.folder = choice.folder;
   const std::filesystem::path folder = choice.folder.empty() ? cache_folder() : request.folder;
   check_fetch_report(options, choice.names, folder);
+  options.check_report(false);
   Record record("data fetch");
   record.seed = options.seed;
   record.settings = {{"names", choice.names}, {"folder", folder.string()}, {"force", request.replace}};

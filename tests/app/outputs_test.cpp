@@ -63,7 +63,8 @@ TEST_F(Outputs, DoNotReplaceInputsOfAnyVerb) {
   refused(joined(predict, {"--report", "m.h5"}), "--model", "m.h5");
   refused(joined(fit, {"--out", "n.h5", "--report", "net.json"}), "--network", "net.json");
   refused({"bound", "--model", "m.h5", "--train", "d.csv", "--report", "m.h5"}, "--model", "m.h5");
-  refused({"equivalence", "--network", "fc:1", "--train", "d.csv", "--report", "d.csv"}, "--train", "d.csv");
+  refused({"equivalence", "--network", "fc:1", "--train", "d.csv", "--widths", "8", "--report", "d.csv"}, "--train",
+          "d.csv");
   refused({"likelihood", "--network", "fc:1", "--train", "d.csv", "--report", "d.csv"}, "--train", "d.csv");
   refused({"data", "show", "d.csv", "--report", "d.csv"}, "SPEC", "d.csv");
   const Words compare{"compare", "--train", "d.csv", "--networks", "fc:1; net.json", "--folds", "folds.csv"};

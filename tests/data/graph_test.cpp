@@ -29,7 +29,7 @@ TEST(Graphs, DamageIsAnErrorWithItsPlace) {
   expect_error(Code::input, {"line 2", "the label of graph 0 is missing"}, parse("1\n2\n0 1 1\n0 1 0\n"));
   expect_error(Code::input, {"line 5", "the label of graph 1 is missing"},
                parse("2\n2 0\n0 1 1\n0 1 0\n2 \n0 1 1\n0 1 0\n"));
-  expect_error(Code::input, {"line 2", "the label of graph 0 is missing"}, parse("1\n2"));
+  expect_error(Code::input, {"line 2", "the label of graph 0 is missing"}, parse("1\n0"));
   expect_error(Code::input, {"line 3", "graph 0, node 0", "neighbour 2"}, parse("1\n2 0\n0 1 2\n0 0\n"));
   expect_error(Code::input, {"graph 0, node 0", "own neighbour"}, parse("1\n2 0\n0 1 0\n0 0\n"));
   expect_error(Code::input, {"graph 0, node 0", "twice"}, parse("1\n2 0\n0 2 1 1\n0 1 0\n"));
