@@ -144,7 +144,6 @@ TEST(PresetsError, NameWhatIsWrong) {
   expect_error("fc", {"character 3", "'fc' needs a depth", "fc:3"});
   expect_error("fc:", {"character 3", "'fc' needs a depth", "fc:3"});
   expect_error("fc:(w_std=1)", {"character 3", "'fc' needs a depth", "fc:3"});
-  expect_error("fc:", {"character 4", "depth of 'fc'", "the end"});
   expect_error("fc:x", {"character 4", "'x'", "whole number >= 0"});
   expect_error("fc:-1", {"'-1'"});
   expect_error("cntk:0", {"'0'", ">= 1"});
