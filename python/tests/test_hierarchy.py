@@ -89,3 +89,9 @@ def test_local_elasticity_of_networks_by_kernel_and_by_steps():
     assert direct.test == pytest.approx(by_kernel.test, rel=1e-9)
     with pytest.raises(wl.InputError):
         wl.local_elasticity(t, Y[:8])
+    for step in (0, -1.0, np.inf, np.nan):
+        with pytest.raises(wl.InputError, match="step is"):
+            wl.local_elasticity(t, Y[:8], x=x[:8], step=step)
+    k[0, 1] *= 2
+    with pytest.raises(wl.InputError, match="not symmetric"):
+        wl.local_elasticity(k, Y)

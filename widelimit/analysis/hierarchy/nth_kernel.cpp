@@ -179,7 +179,7 @@ NthKernel nth_kernel(const Activation& activation, const SampleView& x, std::spa
   const auto start = Clock::now();
   options.validate();
   check_activation(activation);
-  (void)x.rows("tangent hierarchies");
+  (void)x.rows({"tangent hierarchies", "they belong to two-layer networks on vectors: give samples of numbers"});
   check_samples(x);
   if (x.count() == 0) fail(Code::input, "there are no training samples");
   if (x.shape.size() == 0) fail(Code::input, "samples have no features");
