@@ -28,13 +28,13 @@ using NumberRows = std::variant<MatrixView<const float>, MatrixView<const double
 [[nodiscard]] AnySamples samples_of(AnyMatrix matrix);
 
 /// Subject of the message of code that cannot read samples of some kind.
-struct Reader {
+struct SampleReader {
   std::string_view plural;  ///< "classical kernels", as the subject of a sentence
   /// What to do with graphs instead.
   std::string_view for_graphs = "give samples of numbers";
 
-  Reader(const char* subject) : plural(subject) {}
-  Reader(std::string_view subject, std::string_view advice) : plural(subject), for_graphs(advice) {}
+  SampleReader(const char* subject) : plural(subject) {}
+  SampleReader(std::string_view subject, std::string_view advice) : plural(subject), for_graphs(advice) {}
 };
 
 /// Non-owning view of n samples of one shape: row i holds sample i, positions in row-major order, channels last
@@ -55,9 +55,9 @@ struct SampleView {
   /// Returns `size` samples, starting at `begin`.
   [[nodiscard]] SampleView part(Index begin, Index size) const;
   /// Returns the samples as a dense matrix. Throws Error{input} if they are sparse or graphs.
-  [[nodiscard]] AnyView dense(const Reader& reader) const;
+  [[nodiscard]] AnyView dense(const SampleReader& reader) const;
   /// Returns dense or sparse rows. Throws Error{input} if samples are graphs.
-  [[nodiscard]] NumberRows rows(const Reader& reader) const;
+  [[nodiscard]] NumberRows rows(const SampleReader& reader) const;
   /// Null if samples are of another kind; else points into this view, which must outlive the pointer.
   [[nodiscard]] const SparseView* sparse() const { return std::get_if<SparseView>(&values); }
   [[nodiscard]] const GraphView* graphs() const { return std::get_if<GraphView>(&values); }

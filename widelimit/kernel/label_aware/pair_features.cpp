@@ -23,7 +23,7 @@ constexpr Index panel_rows = 256;
 /// Pairs whose features are processed at a time: those of set 1 take 22 KiB.
 constexpr Index pairs_at_once = 256;
 
-Reader pair_features_reader() {
+SampleReader pair_features_reader() {
   return {"pair features", "choose the methods kr1 or kr2, which use the kernel of graphs only"};
 }
 
