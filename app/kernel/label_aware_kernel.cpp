@@ -84,6 +84,7 @@ LabelAwareKernels apply_label_aware(const CommonOptions& common, const LabelAwar
   if (options.psd == Psd::none && data.train.count() <= most_spectrum) {
     EngineMatrix held = engine.algebra().hold(view_of(*train));
     made.repair = repair_spectrum(held, Psd::none, engine, &bar);
+    if (const std::string warning = near_zero_warning(made.repair); !warning.empty()) warn(common, warning);
   }
   stop_if_interrupted();
   return made;

@@ -139,12 +139,13 @@ void add_nth(Program& program) {
       ->type_name("PHI")
       ->capture_default_str()
       ->group(group);
-  verb->add_option("--samples", choice->samples, "Number of hidden weight vectors for the expectations")
+  verb->add_option("--samples", choice->samples,
+                   "Number of hidden weight vectors for the expectations; powers of 2 are best")
       ->type_name("S")
       ->capture_default_str()
       ->group(group);
   verb->add_option("--tolerance", choice->tolerance,
-                   "Draw more samples until the largest standard error is this fraction of the largest correction")
+                   "Double the samples until the largest standard error is this fraction of the largest correction")
       ->type_name("E")
       ->group(group);
   verb->add_option("--max-samples", choice->max_samples, "With --tolerance: largest number of samples")

@@ -69,6 +69,7 @@ nlohmann::ordered_json label_aware_json(const LabelAwareKernels& made) {
     json["inertia"] = {{"negative", signs.negative}, {"zero", signs.zero}, {"positive", signs.positive}};
     json["smallest_eigenvalue"] = made.repair.smallest;
     json["largest_eigenvalue"] = made.repair.largest;
+    json["smallest_magnitude"] = made.repair.nearest;
   }
   if (made.repair.shift != 0) json["shift"] = made.repair.shift;
   return json;

@@ -22,6 +22,24 @@ def test_nth_kernel_is_the_ntk_and_a_correction():
     assert np.allclose(2 * (again.test - again.test_ntk), n.test - n.test_ntk, rtol=1e-9, atol=1e-12)
 
 
+def test_nth_kernel_with_a_tolerance_is_that_of_the_final_number_of_samples():
+    x, y = np.random.default_rng(0).normal(size=(4, 3)), np.array([1.0, -1.0, 1.0, -1.0])
+    n = wl.nth_kernel(x, y, tolerance=0.005, width=100, seed=1)
+    assert n.relative_error <= 0.005 and n.samples <= 131_072
+    fixed = wl.nth_kernel(x, y, samples=n.samples, width=100, seed=1)
+    assert (fixed.train == n.train).all() and (fixed.train_error == n.train_error).all()
+
+
+@pytest.mark.parametrize("activation", ["erf", "gelu"])
+def test_nth_kernel_draws_the_same_directions_on_every_engine(activation):
+    x, y = np.random.default_rng(0).normal(size=(4, 3)), np.array([1.0, -1.0, 1.0, -1.0])
+    options = {"samples": 256, "width": 100, "activation": activation}
+    cpu, reference = (wl.nth_kernel(x, y, backend=name, **options) for name in ("cpu", "reference"))
+    assert cpu.train_error.max() > 1e-4
+    assert np.allclose(cpu.train, reference.train, rtol=0, atol=1e-10)
+    assert np.allclose(cpu.train_error, reference.train_error, rtol=0, atol=1e-10)
+
+
 def test_nth_kernel_warns_and_refuses():
     with pytest.warns(UserWarning, match="kink"):
         wl.nth_kernel(X, Y, activation="relu", samples=64)
@@ -75,3 +93,9 @@ def test_local_elasticity_of_networks_by_kernel_and_by_steps():
     assert direct.test == pytest.approx(by_kernel.test, rel=1e-9)
     with pytest.raises(wl.InputError):
         wl.local_elasticity(t, Y[:8])
+    for step in (0, -1.0, np.inf, np.nan):
+        with pytest.raises(wl.InputError, match="step is"):
+            wl.local_elasticity(t, Y[:8], x=x[:8], step=step)
+    k[0, 1] *= 2
+    with pytest.raises(wl.InputError, match="not symmetric"):
+        wl.local_elasticity(k, Y)

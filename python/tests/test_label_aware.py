@@ -162,6 +162,104 @@ def test_refusals():
         wl.label_aware_kernel(K, Y, bad, method="kr1")
 
 
+@pytest.mark.parametrize("psd", ["none", "clip", "shift"])
+@pytest.mark.parametrize("method", ["linear1", "kr1", "kr2"])
+def test_test_kernels_are_test_by_train(method, psd):
+    for columns in (61, 59, 2000):
+        with pytest.raises(wl.InputError, match=f"must be test × train, but is 9 by {columns} for 60"):
+            wl.label_aware_kernel(K, Y, np.ones((9, columns)), x=X, x_test=X_TEST, method=method, psd=psd)
+    k = K.copy()
+    with pytest.raises(wl.InputError, match="give its transpose"):
+        wl.label_aware_kernel(k, Y, K_TEST.T.copy(), x=X, x_test=X_TEST, method=method, psd=psd, overwrite=True)
+    assert np.array_equal(k, K)
+    with pytest.raises(wl.InputError, match="9 rows for 8 test samples"):
+        wl.label_aware_kernel(K, Y, K_TEST, x=X, x_test=X_TEST[:8], method=method, psd=psd)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_samples_that_are_not_finite_are_named(value):
+    bad = X.copy()
+    bad[7, 2] = value
+    with pytest.raises(wl.InputError, match=f"training sample 7 has {value} at value 2"):
+        wl.label_aware_kernel(K, Y, x=bad)
+    with pytest.raises(wl.InputError, match=f"test sample 7 has {value} at value 2"):
+        wl.label_aware_kernel(K, Y, K_TEST, x=X, x_test=bad[:9])
+
+
+@pytest.mark.parametrize("labels", [Y, np.where(Y == "right", 1.0, -1.0)])
+def test_fit_ridge_and_fit_regression_solve_with_it_if_asked(labels):
+    h = wl.label_aware_kernel(K, Y, K_TEST, x=X, x_test=X_TEST, ratio=1.0)
+    signs = np.where(Y == "right", 1.0, -1.0)
+    fits = ((0.0, lambda **how: wl.fit_regression(h.train, labels, **how)),)
+    fits += ((0.4, lambda **how: wl.fit_ridge(h.train, labels, lam=0.4, **how)),)
+    for lam, fit in fits:
+        with pytest.warns(wl.ConvergenceWarning, match="indefinite=True"):
+            assert fit().summary.ending == "not positive definite"
+        found = fit(indefinite=True)
+        assert found.summary.converged and found.summary.method.startswith("LDL")
+        negative = int((np.linalg.eigvalsh(h.train + lam / 2 * np.eye(60)) < 0).sum())
+        assert f"{60 - negative} positive and {negative} negative" in found.summary.message
+        alpha = np.linalg.solve(h.train + lam / 2 * np.eye(60), signs)
+        np.testing.assert_allclose(found.decision_function(h.test), h.test @ alpha, rtol=1e-6, atol=1e-8)
+    # Without an effect if K is positive definite.
+    plain = [wl.fit_ridge(K, labels, lam=0.4, indefinite=how) for how in (False, True)]
+    assert np.array_equal(plain[0].alpha, plain[1].alpha) and plain[1].summary.gap is not None
+    # A remark on an eigenvalue near 0 of either sign.
+    for near in (1e-7, -1e-7):
+        found = wl.fit_regression(np.diag([1.0, near]), [1.0, -1.0], indefinite=True)
+        assert found.summary.converged and "an eigenvalue is near 0" in found.summary.message
+    # A singular matrix has no solution either way.
+    with pytest.warns(wl.ConvergenceWarning, match="not positive definite"):
+        wl.fit_regression(np.diag([1.0, 0.0]), [1.0, -1.0], indefinite=True)
+
+
+def test_an_eigenvalue_near_zero_is_a_warning():
+    k = K.copy()
+    k[1] = k[0]
+    k[:, 1] = k[:, 0]
+    k[1, 1] = k[0, 0]
+    h = wl.label_aware_kernel(k, Y, method="kr1")
+    with pytest.warns(UserWarning, match="eigenvalue of the kernel is near 0"):
+        assert h.inertia.positive > 0
+    assert h.inertia.negative + h.inertia.zero + h.inertia.positive == 60
+
+
+@pytest.mark.parametrize(
+    ("machine", "psd"),
+    [(machine, psd) for machine in ("ridge", "svm") for psd in ("clip", "shift")]
+    + [("ridge", "none"), ("regression", "none")],
+)
+@pytest.mark.parametrize("method", ["kr1", "kr2"])
+def test_kernel_regression_takes_precomputed_kernels(method, psd, machine):
+    pytest.importorskip("sklearn")
+    how = dict(machine=machine, lam=0.3, label_aware=method, ratio=0.3, psd=psd)
+    model = wl.NTKClassifier("fc:1(b_std=0.3)", **how).fit(X, Y)
+    given = wl.NTKClassifier(kernel="precomputed", **how).fit(K, Y)
+    assert np.allclose(given.decision_function(K_TEST), model.decision_function(X_TEST), rtol=1e-6, atol=1e-6)
+    again = pickle.loads(pickle.dumps(given))
+    assert np.array_equal(again.decision_function(K_TEST), given.decision_function(K_TEST))
+
+
+def test_precomputed_kernels_do_not_take_methods_that_compare_samples():
+    selection = pytest.importorskip("sklearn.model_selection")
+    model = wl.NTKClassifier(kernel="precomputed", label_aware="linear1")
+    with pytest.raises(wl.InputError, match=r"linear1 compares the samples.*choose kr1 or kr2"):
+        model.fit(K, Y)
+    model = wl.NTKClassifier(kernel="precomputed", machine="ridge", label_aware="kr1")
+    assert selection.cross_val_score(model, K, Y, cv=4).mean() > 0.6
+
+
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [({"ratio": -5}, "ratio"), ({"psd": "crop"}, "crop"), ({"pair_target": "both"}, "both"), ({"ratio": "x"}, "ratio")],
+)
+def test_options_are_checked_without_effect_too(option, message):
+    pytest.importorskip("sklearn")
+    for label_aware in (None, "kr1"):
+        with pytest.raises(wl.InputError, match=message):
+            wl.NTKClassifier(label_aware=label_aware, **option).fit(X, Y)
+
+
 @pytest.mark.parametrize("method", ["linear2", "kr1"])
 def test_estimators_remember(method, tmp_path):
     pytest.importorskip("sklearn")

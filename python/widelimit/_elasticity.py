@@ -47,8 +47,9 @@ def local_elasticity(
 ) -> LocalElasticity:
     """Returns RR(K) = mean_same K̄ / (mean_same K̄ + mean_different K̄), K̄ = K/√(K(x,x)K(x',x')).
 
-    K: a kernel matrix of the training samples; or the result of label_aware_kernel, which includes test samples; or a
-        network from train, whose empirical NTK on x and x_test is used, with start=True at its initial weights.
+    K: a symmetric kernel matrix of the training samples; or the result of label_aware_kernel, which includes test
+        samples; or a network from train, whose empirical NTK on x and x_test is used, with start=True at its initial
+        weights.
     step: use the output changes of one gradient step of this size on each sample instead of the NTK (He and Su 2020);
         they converge to it for small steps.
     K_test: test × train. test_diagonal: K(x,x) of the test points; without it they are not normalised, which has no
@@ -83,12 +84,16 @@ def local_elasticity(
     elif isinstance(K, TrainedNetwork):
         if x is None or K_test is not None:
             raise InputError("a network needs samples: give x, and x_test instead of K_test")
+        if step is not None and not (np.isreal(step) and 0 < step < np.inf):
+            raise InputError(f"step is {step!r}; it must be positive and finite")
         kernel, test_kernel, own = _of_network(K, x, x_test, start, step, threads)
         test_diagonal = own if test_diagonal is None else test_diagonal
     else:
         if x is not None or x_test is not None or step is not None or start:
             raise InputError("x, x_test, start and step are for networks; K is a kernel")
         kernel = K
+    # Changes of outputs by steps on samples are not symmetric.
+    symmetric = not isinstance(K, TrainedNetwork)
     matrix = _matrix(kernel, "K")
     if (test_kernel is None) != (test_labels is None):
         raise InputError("test points need both a kernel and test_labels")
@@ -96,7 +101,7 @@ def local_elasticity(
     others = known[:0] if test_labels is None else np.asarray(test_labels)
     numbers = as_classes(np.concatenate([known, others]))[1]
     own_labels = numbers[: len(known)]
-    train = _core.local_elasticity(matrix, own_labels, self_pairs)
+    train = _core.local_elasticity(matrix, own_labels, self_pairs, symmetric)
     if test_kernel is None:
         return LocalElasticity(train[0], None, train[1], train[2], None, None)
     diagonal = np.ascontiguousarray(np.diagonal(matrix), dtype=np.float64)

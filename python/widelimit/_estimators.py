@@ -10,6 +10,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, column_or_1d
 
+from widelimit import _core
 from widelimit._core import InputError
 from widelimit._likelihood import optimise_marginal_likelihood
 from widelimit._machine_estimator import MachineEstimator, posterior_obstacle, require_posterior
@@ -49,7 +50,7 @@ class NTKClassifier(ClassifierMixin, MachineEstimator):
         'regression', whose solutions do not depend on weights.
     channels_first: True if images, or input_shape, are (C, H, W); as in kernel().
     label_aware: None, or the method of a label-aware kernel: 'linear1', …, as in label_aware_kernel. It is refitted by
-        each fit, so that cross-validation does not leak labels.
+        each fit, so that cross-validation does not leak labels. 'kr1' and 'kr2' also take a precomputed kernel.
     ratio, pair_target, psd: ratio, target and psd of label_aware_kernel; psd is 'clip' by default, since machines need
         positive semi-definite kernels.
     pair_features: functions for the label-aware methods 'linear…' and 'fjlt…', as features of label_aware_kernel; they
@@ -122,8 +123,9 @@ class NTKClassifier(ClassifierMixin, MachineEstimator):
             sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
         _require_two_classes(y, sample_weight)
         options = dict(scheme=self.scheme, probability=self.probability, class_weight=self.class_weight)
+        asked = dict(method=self.label_aware, ratio=self.ratio, target=self.pair_target, psd=self.psd)
+        _core.check_label_aware(asked)  # an invalid value is an error even if it has no effect
         if self.label_aware is not None:
-            asked = dict(method=self.label_aware, ratio=self.ratio, target=self.pair_target, psd=self.psd)
             options["label_aware"] = asked
         if self.pair_features is not None:
             options["pair_features"] = self._pair_features(X)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -48,24 +48,26 @@ class Graphs:
     def from_edges(cls, graphs: Iterable[tuple[Any, Any]]) -> Graphs:
         """Builds graphs from pairs (edges, features).
 
-        edges: E×2 node indices from 0, each edge once or once in each direction. features: N integer tags, or N×D
+        edges: E×2 node indices from 0, all edges once, or all in both directions. features: N integer tags, or N×D
         numbers; or the number of nodes, with node degrees as tags.
         """
-        return cls._of(_core.make_graphs([_of_edges(graph, g) for g, graph in enumerate(graphs)], False))
+        given = _listed(graphs, "from_edges", "pair (edges, features)", None)
+        return cls._of(_core.make_graphs([_of_edges(graph, g) for g, graph in enumerate(given)], False))
 
     @classmethod
     def from_networkx(cls, graphs: Iterable[Any], features: str | None = None) -> Graphs:
         """Builds graphs from undirected NetworkX graphs. features: the node attribute with an integer or text tag, or
         a list of numbers; default: node degrees as tags.
         """
-        return cls._of(_core.make_graphs([_of_networkx(graph, features, g) for g, graph in enumerate(graphs)], False))
+        given = _listed(graphs, "from_networkx", "NetworkX graph", lambda one: hasattr(one, "is_directed"))
+        return cls._of(_core.make_graphs([_of_networkx(graph, features, g) for g, graph in enumerate(given)], False))
 
     @classmethod
     def from_scipy(cls, matrices: Iterable[Any], features: Sequence[Any] | None = None) -> Graphs:
         """Builds graphs from symmetric 0/1 adjacency matrices, sparse or dense, and the features of each graph, as in
         from_edges.
         """
-        matrices = list(matrices)
+        matrices = _listed(matrices, "from_scipy", "square matrix", _is_square)
         given = [None] * len(matrices) if features is None else list(features)
         if len(given) != len(matrices):
             raise InputError(f"{len(matrices)} graphs, but features of {len(given)}")
@@ -84,7 +86,8 @@ class Graphs:
         >>> wl.Graphs.from_pyg([data])
         <Graphs: 1 graphs, 3 nodes, 3 features>
         """
-        return cls._of(_core.make_graphs([_of_pyg(graph, g) for g, graph in enumerate(graphs)], True))
+        given = _listed(graphs, "from_pyg", "graph with an edge_index", lambda one: hasattr(one, "edge_index"))
+        return cls._of(_core.make_graphs([_of_pyg(graph, g) for g, graph in enumerate(given)], True))
 
     @property
     def node_counts(self) -> NDArray[np.int64]:
@@ -122,6 +125,11 @@ class Graphs:
     def __reduce__(self) -> tuple[Any, ...]:
         return _restored, self._samples.arrays()
 
+    def __array__(self, *_: Any, **__: Any) -> Any:
+        raise InputError(
+            "graphs are not an array of numbers; they are samples of kernels of graph networks, such as 'gntk:4'"
+        )
+
     def __repr__(self) -> str:
         what = f"{self.width} features" if self.width else "tags"
         return f"<Graphs: {len(self)} graphs, {int(self.node_counts.sum())} nodes, {what}>"
@@ -149,18 +157,55 @@ def _one(graph: Any, g: int, name: str) -> GraphSamples:
     if isinstance(graph, Graphs):
         return graph._samples
     if hasattr(graph, "edge_index"):
-        return _core.make_graphs([_of_pyg(graph, g)], True)
+        return _core.make_graphs([_of_pyg(graph, g)], True, g)
     if hasattr(graph, "tocsr"):
-        return _core.make_graphs([_of_matrix(graph, None, g)], True)
+        return _core.make_graphs([_of_matrix(graph, None, g)], True, g)
     if hasattr(graph, "adjacency") and hasattr(graph, "nodes"):
-        return _core.make_graphs([_of_networkx(graph, None, g)], False)
+        return _core.make_graphs([_of_networkx(graph, None, g)], False, g)
     if isinstance(graph, (list, tuple)) and len(graph) == 2:
-        return _core.make_graphs([_of_edges(graph, g)], False)
+        return _core.make_graphs([_of_edges(graph, g)], False, g)
     raise InputError(f"{name}[{g}] is not a graph; give {_FORMS}")
 
 
+def _listed(graphs: Any, constructor: str, kind: str, is_graph: Callable[[Any], bool] | None) -> list[Any]:
+    """Returns the graphs as a list; a single graph, which may be iterable too, is refused.
+
+    kind: what a graph is, in messages. is_graph: None leaves the test of each graph to the caller.
+    """
+    single = is_graph is not None and is_graph(graphs)
+    try:
+        items = list(graphs)
+    except TypeError as error:
+        given = "a single one; give [graph]" if single else type(graphs).__name__
+        raise InputError(f"{constructor} takes a list of graphs, not {given}") from error
+    wrong = None if is_graph is None else next((g for g, item in enumerate(items) if not is_graph(item)), None)
+    if wrong is None and (items or not single):
+        return items
+    if single:
+        raise InputError(f"{constructor} takes a list of graphs, not a single one; give [graph]")
+    raise InputError(f"{constructor}: graph {wrong} is {_described(items[wrong])}, not a {kind}")
+
+
+def _described(value: Any) -> str:
+    shape = getattr(value, "shape", None)
+    return type(value).__name__ if shape is None else f"an array of shape {shape}"
+
+
+def _is_square(value: Any) -> bool:
+    try:
+        shape = value.shape if hasattr(value, "shape") else np.shape(value)
+    except ValueError:  # rows of different lengths
+        return False
+    return len(shape) == 2 and shape[0] == shape[1]
+
+
 def _edges(edges: Any, g: int) -> NDArray[np.int64]:
-    pairs = np.asarray(edges)
+    try:
+        pairs = np.asarray(edges)
+    except ValueError as error:  # elements of different lengths
+        wrong = next((e for e, edge in enumerate(edges) if np.size(edge) != 2), None)
+        where = "edges are not pairs" if wrong is None else f"edge {wrong} is {edges[wrong]!r}, not a pair"
+        raise InputError(f"graph {g}: {where} of nodes") from error
     if pairs.size == 0:
         return np.zeros((0, 2), np.int64)
     if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype.kind not in "iu":
@@ -168,11 +213,17 @@ def _edges(edges: Any, g: int) -> NDArray[np.int64]:
     return np.ascontiguousarray(pairs, dtype=np.int64)
 
 
-def _features(features: Any, g: int) -> tuple[int | None, Any, Any]:
-    """Returns (nodes, tags, features) of the features argument of a graph; nodes is None if it is not determined."""
+def _features(features: Any, g: int, names: Sequence[Any] | None = None) -> tuple[int | None, Any, Any]:
+    """Returns (nodes, tags, features) of the features argument of a graph; nodes is None if it is not determined.
+
+    names: of the nodes in messages; default: their indices.
+    """
     if features is None:
         return None, None, None
-    given = np.asarray(features)
+    try:
+        given = np.asarray(features)
+    except ValueError as error:
+        raise InputError(_uneven(list(features), g, names)) from error
     if given.ndim == 0 and given.dtype.kind in "iu":
         return int(given), None, None
     if given.shape == (0,):
@@ -186,6 +237,22 @@ def _features(features: Any, g: int) -> tuple[int | None, Any, Any]:
     raise InputError(
         f"graph {g}: features have shape {given.shape} and dtype {given.dtype}; "
         "give one integer or text tag for each node, or N×D numbers"
+    )
+
+
+def _uneven(rows: list[Any], g: int, names: Sequence[Any] | None) -> str:
+    """Describes the first node whose number of features is not that of the first node."""
+    sizes = [
+        repr(row) if isinstance(row, str) or not np.iterable(row) else f"{len(row)} feature{'s' * (len(row) != 1)}"
+        for row in rows
+    ]
+    wrong = next((u for u, size in enumerate(sizes) if size != sizes[0]), None)
+    if wrong is None:
+        return f"graph {g}: features are not one row of numbers for each node"
+    node, first = (wrong, 0) if names is None else (names[wrong], names[0])
+    return (
+        f"graph {g}, node {node!r} has {sizes[wrong]}, but node {first!r} has {sizes[0]}; give all nodes the same "
+        "number of features"
     )
 
 
@@ -218,11 +285,13 @@ def _of_networkx(graph: Any, features: str | None, g: int) -> tuple[Any, ...]:
     missing = [node for node, held in graph.nodes(data=True) if features not in held]
     if missing:
         raise InputError(f"graph {g}, node {missing[0]!r} has no {features!r}")
-    _, tags, rows = _features([held[features] for _, held in graph.nodes(data=True)], g)
+    _, tags, rows = _features([held[features] for _, held in graph.nodes(data=True)], g, list(graph.nodes))
     return len(places), edges, tags, rows
 
 
 def _of_matrix(matrix: Any, features: Any, g: int) -> tuple[Any, ...]:
+    if not _is_square(matrix):
+        raise InputError(f"graph {g} is {_described(matrix)}; an adjacency matrix is square")
     if hasattr(matrix, "tocoo"):
         entries = matrix.tocoo()
         rows, cols, weights, shape = entries.row, entries.col, entries.data, matrix.shape
@@ -230,8 +299,6 @@ def _of_matrix(matrix: Any, features: Any, g: int) -> tuple[Any, ...]:
         dense = np.asarray(matrix)
         rows, cols = np.nonzero(dense)
         weights, shape = dense[rows, cols], dense.shape
-    if len(shape) != 2 or shape[0] != shape[1]:
-        raise InputError(f"graph {g}: the adjacency matrix has shape {shape}; it must be square")
     kept = weights != 0
     if not np.all(weights[kept] == 1):
         raise InputError(f"graph {g}: edges have no weights; its adjacency matrix has entries other than 0 and 1")
@@ -248,11 +315,14 @@ def _of_tensor(values: Any) -> NDArray[Any]:
 
 
 def _of_pyg(graph: Any, g: int) -> tuple[Any, ...]:
-    index = _of_tensor(graph.edge_index)
+    try:
+        index = _of_tensor(graph.edge_index)
+    except ValueError as error:
+        raise InputError(f"graph {g}: edge_index is not an array ({error}); give 2×E integers") from error
     if index.ndim != 2 or index.shape[0] != 2:
         raise InputError(f"graph {g}: edge_index is 2×E, but has shape {index.shape}")
     x = getattr(graph, "x", None)
-    nodes, tags, rows = _features(None if x is None else _of_tensor(x), g)
+    nodes, tags, rows = _features(x if x is None or isinstance(x, (list, tuple)) else _of_tensor(x), g)
     if nodes is None:
         counted = getattr(graph, "num_nodes", None)
         nodes = int(counted) if counted is not None else (int(index.max()) + 1 if index.size else 0)

@@ -73,8 +73,9 @@ def nth_kernel(
     activation: in the syntax of networks. Smooth activations are validated on trained networks; for 'relu' the kernel
         is as published (Chen, He, Su 2020), but kinks add a larger term to the kernel of a trained network, of which a
         warning is given.
-    samples: number of hidden weight vectors for the expectations, default 4,096; with tolerance more are drawn, up to
-        max_samples, until the largest standard error is at most tolerance times the largest correction.
+    samples: number of hidden weight vectors for the expectations, default 4,096; powers of 2 are best. With tolerance
+        it is doubled, up to max_samples, until the largest standard error is at most tolerance times the largest
+        correction; the kernel is that of samples with the final number. All back ends draw the same vectors.
     width: m, default 1.
 
     >>> import numpy as np, widelimit as wl

@@ -159,8 +159,8 @@ def kernel(
     """Returns the kernel matrix K(x1, x2), or K(x1, x1) without x2, of an infinitely wide network.
 
     net: a Network, its text, or its JSON list.
-    x1, x2: N×D vectors, or images N×H×W×C (N×H×W: one channel). float32 and float64 arrays with contiguous samples are
-        not copied; others are converted.
+    x1, x2: N×D vectors, or images N×H×W×C (N×H×W: one channel); Graphs for networks such as 'gntk:4'. float32 and
+        float64 arrays with contiguous samples are not copied; others are converted.
     kind: 'ntk' (default) or 'nngp' for an array; a tuple of them for a named tuple of arrays in that order.
     precision: 'f64' (default) or 'f32', of the arithmetic and of the result.
     backend: 'cpu', 'reference', 'cuda:0', …: see backends(). CUDA tensors on that device are copied to the host for

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -78,9 +79,14 @@ class LabelAwareKernel:
 
     @property
     def inertia(self) -> Inertia:
-        """Inertia of Θ + λ·Z of the training samples before psd; computed in O(n³) on first access."""
+        """Inertia of Θ + λ·Z of the training samples before psd; computed in O(n³) on first access for psd='none',
+        with a warning if an eigenvalue is near 0, where regression without a ridge term is erratic.
+        """
         if self._inertia is None:
-            self._inertia = Inertia(*_core.inertia(self.train, self._threads))
+            *signs, warning = _core.inertia(self.train, self._threads)
+            self._inertia = Inertia(*signs)
+            if warning:
+                warnings.warn(warning, stacklevel=2)
         return self._inertia
 
     def __array__(self, *_: Any, **__: Any) -> Any:
@@ -153,7 +159,7 @@ def label_aware_kernel(
     Higher-order regression of Chen, He and Su (2020); see docs/theory/label_aware.md for the formulas. Z is learned
     from all n² pairs of training samples, in strips of K, so that memory is bounded by the kernels.
 
-    K: Θ of the training samples, n × n. K_test: Θ of test and training samples, one row per test sample.
+    K: Θ of the training samples, n × n. K_test: Θ of test and training samples, test × train.
     y: two or more classes of the training samples, of any sortable type.
     x, x_test: the samples, needed by 'linear' and 'fjlt'; graphs have no pair features and need 'kr1' or 'kr2'.
     test_diagonal: Θ(x, x) of the test samples, to compute Θ(x, x) + λ·Z(x, x) for local_elasticity.
@@ -162,7 +168,8 @@ def label_aware_kernel(
         random sketch, as published.
     ratio: ratio of mean |λ·Z| to mean |Θ| over the training pairs; determines λ.
     target: Z estimates 1 or 0 for 'same', 1 or −1 for 'signed'; default: 'signed' for two classes, 'same' for more.
-    psd: treatment of the negative eigenvalues of K^HR, usually many: 'none' keeps them; 'clip' sets them to 0 and
+    psd: treatment of the negative eigenvalues of K^HR, usually many: 'none' keeps them, for fit_ridge and
+        fit_regression with indefinite=True; 'clip' sets them to 0 and
         projects K_test on the other eigenvectors; 'shift' subtracts the smallest from the diagonal; 'refuse' raises
         NumericalError.
     features: additional pair features for 'linear' and 'fjlt': a function of two blocks of samples, or a list of

@@ -16,10 +16,10 @@ from widelimit._graphs import Graphs
 from widelimit._kernels import as_network
 from widelimit._kernels import kernel as limit_kernel
 from widelimit._label_aware import named_features
-from widelimit._machines import fit_samples, train_classes, train_values
 from widelimit._models import load as load_estimator
 from widelimit._models import save as save_estimator
-from widelimit._samples import as_samples, channels_last, is_sparse, laid_out
+from widelimit._named_machines import fit_samples, train_aware_kernel, train_classes, train_values
+from widelimit._samples import as_matrix, as_samples, channels_last, is_sparse, laid_out
 from widelimit._threads import usable
 
 
@@ -129,6 +129,9 @@ class MachineEstimator(BaseEstimator):
             alpha = np.zeros((self.n_features_in_, *self.alpha_.shape[1:]))
             alpha[self.support_] = self.alpha_
             k = X
+            if self.label_aware_ is not None:
+                nothing = (None, None, None)  # kernel regression reads no samples
+                k = _core.add_label_aware(self.label_aware_, as_matrix(X, "X"), *nothing, "cpu", usable(self.threads))
         elif len(self.support_):
             k = self._gram(X, self.support_vectors_)
         else:
@@ -156,13 +159,16 @@ class MachineEstimator(BaseEstimator):
                 **common,
                 **options,
             )
-        if any(options.pop(name, None) is not None for name in ("label_aware", "pair_features")):
-            raise InputError("label_aware reads the samples; for a precomputed kernel, apply label_aware_kernel first")
+        if options.pop("pair_features", None) is not None:
+            raise InputError("pair_features compare samples, which a precomputed kernel does not contain")
         if self.solver not in ("auto", "dense"):
             raise InputError(f"solver is {self.solver!r}; a precomputed kernel takes 'auto' or 'dense'")
-        train = train_classes if classify else train_values
         k = self._train_gram(X)
-        return train(self.machine, k, y, threads=self.threads, check_definite=True, stacklevel=4, **common, **options)
+        common.update(threads=self.threads, stacklevel=4)
+        if (aware := options.pop("label_aware", None)) is not None:
+            return train_aware_kernel(self.machine, k, y, aware, **common, **options)
+        train = train_classes if classify else train_values
+        return train(self.machine, k, y, check_definite=True, **common, **options)
 
     def save(self, path: Any, data: Data | None = None, posterior: bool = False) -> None:
         """Writes the fitted machine to a model file for load, load_model and `widelimit predict`.

@@ -2,156 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
-from widelimit import _core
-from widelimit._fit import Fit, make_fit, warn_of
-from widelimit._kernels import as_network, warn_of_quadrature
-from widelimit._samples import as_images, as_kernel
-from widelimit._targets import as_classes, as_numbers, as_weights, class_weighted, names_classes, number_weights
-from widelimit._threads import usable
+from widelimit._fit import Fit
+from widelimit._named_machines import train_classes, train_values
+from widelimit._targets import names_classes, number_weights
 
 
-def train_classes(
-    machine: str,
-    k: ArrayLike,
-    y: ArrayLike,
-    *,
-    lam: float | None = None,
-    bias: bool | None = None,
-    sample_weight: ArrayLike | None = None,
-    class_weight: Any = None,
-    scheme: str | None = None,
-    tolerance: float | None = None,
-    backend: str | None = None,
-    threads: int | None = None,
-    probability: bool | None = None,
-    check_definite: bool | None = None,
-    stacklevel: int = 2,
+def _fit_linear(
+    machine, k, y, lam, bias, sample_weight, classify, backend, threads, indefinite, class_weight=None
 ) -> Fit:
-    """Fits a classifier by name; `stacklevel` is that of its warning, 2 for the caller."""
-    classes, labels = as_classes(y)
-    scheme, parts, sigmoids = _core.train_classes(
-        as_kernel(k, "K", backend, usable(threads)),
-        labels,
-        len(classes),
-        machine,
-        lam,
-        bias,
-        scheme,
-        class_weighted(class_weight, machine, classes, labels, sample_weight),
-        tolerance,
-        usable(threads),
-        probability,
-        check_definite,
-    )
-    return warn_of(make_fit(machine, scheme, parts, classes, single=True, calibration=sigmoids), stacklevel)
-
-
-def train_values(
-    machine: str,
-    k: ArrayLike,
-    y: ArrayLike,
-    *,
-    lam: float | None = None,
-    epsilon: float | None = None,
-    bias: bool | None = None,
-    sample_weight: ArrayLike | None = None,
-    tolerance: float | None = None,
-    backend: str | None = None,
-    threads: int | None = None,
-    check_definite: bool | None = None,
-    stacklevel: int = 2,
-) -> Fit:
-    """Fits a regressor by name; `stacklevel` is that of its warning, 2 for the caller."""
-    numbers = as_numbers(y)
-    single = numbers.ndim == 1
-    targets = numbers[:, None] if single else numbers
-    weights = as_weights(sample_weight)
-    scheme, parts, _ = _core.train_values(
-        as_kernel(k, "K", backend, usable(threads)),
-        targets,
-        machine,
-        lam,
-        epsilon,
-        bias,
-        weights,
-        tolerance,
-        usable(threads),
-        check_definite,
-    )
-    return warn_of(make_fit(machine, scheme, parts, None, single), stacklevel)
-
-
-def fit_samples(
-    network: Any,
-    x: ArrayLike,
-    y: ArrayLike,
-    classify: bool,
-    *,
-    machine: str,
-    lam: float | None = None,
-    epsilon: float | None = None,
-    bias: bool | None = None,
-    sample_weight: ArrayLike | None = None,
-    class_weight: Any = None,
-    scheme: str | None = None,
-    tolerance: float | None = None,
-    probability: bool | None = None,
-    solver: str | None = None,
-    kind: str | None = None,
-    precision: str | None = None,
-    backend: str = "cpu",
-    threads: int | None = None,
-    channels_first: bool | None = None,
-    label_aware: dict[str, Any] | None = None,
-    pair_features: Any = None,
-    stacklevel: int = 2,
-) -> Fit:
-    """Fits a machine on the kernel of a network; the core library chooses the solver, as for `widelimit fit`."""
-    classes, labels, targets, single = None, None, None, True
-    if classify:
-        classes, labels = as_classes(y)
-        weights = class_weighted(class_weight, machine, classes, labels, sample_weight)
-    else:
-        weights = number_weights(class_weight, sample_weight)
-        numbers = as_numbers(y)
-        single = numbers.ndim == 1
-        targets = np.ascontiguousarray(numbers[:, None] if single else numbers)
-    net = as_network(network)
-    (scheme, parts, sigmoids), error, aware = _core.fit_samples(
-        net,
-        as_images(net, x, "x", channels_first, backend),
-        labels,
-        0 if classes is None else len(classes),
-        targets,
-        machine,
-        lam,
-        epsilon,
-        bias,
-        scheme,
-        weights,
-        tolerance,
-        probability,
-        solver,
-        kind,
-        precision,
-        backend,
-        usable(threads),
-        label_aware,
-        pair_features,
-    )
-    warn_of_quadrature(error, precision, stacklevel + 1)
-    fit = make_fit(machine, scheme, parts, classes, single, sigmoids)
-    return warn_of(fit if aware is None else replace(fit, label_aware=aware), stacklevel)
-
-
-def _fit_linear(machine, k, y, lam, bias, sample_weight, classify, backend, threads, class_weight=None) -> Fit:
-    where = dict(backend=backend, threads=threads)
+    where = dict(backend=backend, threads=threads, indefinite=bool(indefinite))
     if names_classes(y, classify):
         weights = dict(sample_weight=sample_weight, class_weight=class_weight)
         return train_classes(machine, k, y, lam=lam, bias=bias, **weights, **where, stacklevel=4)
@@ -166,12 +29,14 @@ def fit_regression(
     bias: bool | None = None,
     sample_weight: ArrayLike | None = None,
     classify: bool | None = None,
+    indefinite: bool = False,
     backend: str | None = None,
     threads: int | None = None,
 ) -> Fit:
     """Fits kernel regression, i.e. ridge with λ = 0: α = K⁻¹y, the minimum-norm interpolant.
 
-    Arguments as in fit_ridge. If K is not positive definite, the summary suggests a λ.
+    Arguments as in fit_ridge. If K is not positive definite, the summary suggests a λ; indefinite=True solves with an
+    indefinite K, such as that of label_aware_kernel.
 
     >>> import numpy as np, widelimit as wl
     >>> x, y = np.array([[1.0, 2.0], [3.0, -1.0]]), [1.0, 2.0]
@@ -179,7 +44,7 @@ def fit_regression(
     >>> wl.fit_regression(k, y).predict(k).round(6)
     array([1., 2.])
     """
-    return _fit_linear("regression", k, y, None, bias, sample_weight, classify, backend, threads)
+    return _fit_linear("regression", k, y, None, bias, sample_weight, classify, backend, threads, indefinite)
 
 
 def fit_ridge(
@@ -191,6 +56,7 @@ def fit_ridge(
     sample_weight: ArrayLike | None = None,
     class_weight: Any = None,
     classify: bool | None = None,
+    indefinite: bool = False,
     backend: str | None = None,
     threads: int | None = None,
 ) -> Fit:
@@ -204,6 +70,9 @@ def fit_ridge(
     bias: True for an unregularised bias; the default is none.
     sample_weight: wᵢ ≥ 0, default 1. class_weight: class weights, as in fit_svm.
     classify: True if numbers in y are class labels; implied by text, booleans and objects.
+    indefinite: True also solves if K + λ/2·I is indefinite but nonsingular, by LDLᵀ: α then need not minimise the
+        objective, and summary.message gives the numbers of positive and negative eigenvalues. Otherwise the fit ends as
+        'not positive definite'.
     backend: None for the device of k, or the CPU. 'cuda:0' uploads a host k; raises InputError if k is on another
         device.
 
@@ -216,7 +85,7 @@ def fit_ridge(
     >>> fit.summary.converged
     True
     """
-    return _fit_linear("ridge", k, y, lam, bias, sample_weight, classify, backend, threads, class_weight)
+    return _fit_linear("ridge", k, y, lam, bias, sample_weight, classify, backend, threads, indefinite, class_weight)
 
 
 def fit_hard_svm(

@@ -14,7 +14,8 @@ struct Finished {
   int status = -1;  ///< 128 + signal if a signal ended the run
   std::string out;
   std::string err;
-  std::size_t peak_memory = 0;  ///< peak resident bytes
+  /// Peak resident bytes; 0 if they are not known, because this process, whose peak a child inherits, has had more.
+  std::size_t peak_memory = 0;
 
   /// Parses standard output as one JSON record.
   [[nodiscard]] nlohmann::json record() const { return nlohmann::json::parse(out); }

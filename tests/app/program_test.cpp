@@ -1,5 +1,7 @@
 #include "tests/app/program.hpp"
 
+#include "widelimit/base/memory.hpp"
+
 #include <gtest/gtest.h>
 
 #include <fcntl.h>
@@ -50,6 +52,7 @@ struct Signal {
 Finished run_in(const fs::path& folder, const std::vector<std::string>& words, const Signal& signal) {
   const fs::path out = folder.string() + ".out";
   const fs::path err = folder.string() + ".err";
+  const std::size_t own_peak = widelimit::peak_memory().value_or(0);
   const pid_t child = ::fork();
   if (child == 0) become(words, folder, out, err);
   if (signal.number != 0) {
@@ -66,8 +69,9 @@ Finished run_in(const fs::path& folder, const std::vector<std::string>& words, c
   int ending = 0;
   struct rusage usage {};
   ::wait4(child, &ending, 0, &usage);
-  Finished result{WIFEXITED(ending) ? WEXITSTATUS(ending) : 128 + WTERMSIG(ending), contents(out), contents(err),
-                  static_cast<std::size_t>(usage.ru_maxrss) * 1024};
+  Finished result{WIFEXITED(ending) ? WEXITSTATUS(ending) : 128 + WTERMSIG(ending), contents(out), contents(err)};
+  const std::size_t peak = static_cast<std::size_t>(usage.ru_maxrss) * 1024;
+  if (peak > own_peak) result.peak_memory = peak;
   fs::remove(out);
   fs::remove(err);
   return result;

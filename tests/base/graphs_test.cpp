@@ -70,6 +70,17 @@ TEST(Graphs, RefuseWhatIsNoGraphByGraphAndNode) {
   EXPECT_EQ(refusal({.nodes = 3, .edges = twice}), "graph 0: the edge 0-1 is listed twice");
   EXPECT_EQ(refusal({.nodes = 2, .edges = edge, .list = EdgeList::both_ends}),
             "graph 0: the edge 0-1 is listed at node 0 only; graphs are undirected");
+  const Edges mixed{{0, 1}, {1, 0}, {1, 2}};
+  EXPECT_EQ(refusal({.nodes = 3, .edges = mixed}),
+            "graph 0: the edge 0-1 is listed in both directions, but 1-2 in one only; list each edge once, or each in "
+            "both directions");
+  Graphs named;
+  try {
+    append_graph(named, {.nodes = 3}, 8);
+    ADD_FAILURE();
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "graph 8 has no edges; leave it out");
+  }
   EXPECT_EQ(refusal({.nodes = 2, .edges = edge, .tags = one_tag}), "graph 0 has 1 tags for 2 nodes");
   // Model files store numbers as doubles, which would round a larger tag to another tag.
   const std::vector<std::int64_t> large{1, (std::int64_t{1} << 53) + 1};
@@ -125,7 +136,12 @@ TEST(Graphs, PartsAndCopiesAreOfWholeGraphs) {
   EXPECT_EQ(copy.nodes, (std::vector<Index>{0, 2, 6, 8}));
   EXPECT_EQ(copy.tags, (std::vector<std::int64_t>{3, 4, 7, 7, 8, 9, 3, 4}));
   EXPECT_NO_THROW(copy.validate());
-  EXPECT_THROW(static_cast<void>(all.dense("classical kernels")), Error);
+  try {
+    (void)all.dense({"classical kernels", "use another kernel"});
+    ADD_FAILURE();
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "classical kernels do not take graphs; use another kernel");
+  }
 }
 
 }  // namespace

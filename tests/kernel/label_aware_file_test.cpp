@@ -15,6 +15,7 @@ namespace {
 
 constexpr Index n = 1100;
 constexpr Index tests = 530;
+constexpr const char* network_text = "dense(w_std=1.5, b_std=0.2) relu dense";
 
 /// Pairs in tiles of 512 on and above the diagonal, and of the test kernel.
 constexpr Index tile_pairs = 512 * n + 512 * (n - 512) + (n - 1024) * (n - 1024) + tests * n;
@@ -38,9 +39,15 @@ struct LastReport final : Progress {
 class LabelAwareFile : public testing::Test {
  protected:
   LabelAwareFile() {
+    // Beyond the range of the training pairs.
+    for (Index i = 0; i < tests; i += 7) {
+      for (Index j = 0; j < problem.x_test.cols(); ++j) problem.x_test(i, j) *= 3;
+    }
+    problem.k_test = std::get<Matrix<double>>(
+        gram(Network::parse(network_text), problem.test_view(), problem.view(), {.kind = Kind::ntk}, *engine).ntk);
     const std::vector<GramBlock> blocks{{"", problem.view(), std::nullopt},
                                         {"test_", problem.test_view(), problem.view()}};
-    const std::vector<Network> networks{Network::parse("dense(w_std=1.5, b_std=0.2) relu dense")};
+    const std::vector<Network> networks{Network::parse(network_text)};
     (void)write_gram(theta, networks, blocks, {.kind = Kind::ntk, .existing = Existing::replace}, *engine);
     // Two strips of 256 rows, three tiles of 512 × 512, and 1 MiB for blocks.
     options.memory = usize(8 * (2 * 256 * n + 3 * 512 * 512)) + (std::size_t{1} << 20);
@@ -66,7 +73,7 @@ class LabelAwareFile : public testing::Test {
   }
 
   const std::unique_ptr<Engine> engine = make_engine("cpu");
-  const Problem problem{n, tests, 3, 2};
+  Problem problem{n, tests, 3, 2};
   const TemporaryFolder folder;
   const std::filesystem::path theta = folder.path() / "theta.h5";
   const std::filesystem::path out = folder.path() / "out.h5";

@@ -127,6 +127,29 @@ TEST(LabelAwareMachine, RidgeSolvesWithAnIndefiniteKernelAndSaysSo) {
   }
 }
 
+/// A Gram matrix of the caller instead of samples; of those, kernel regression needs the kernel only.
+TEST(LabelAwareMachine, PrecomputedKernelsTakeKernelRegression) {
+  const TrainTest data{.train = blobs(80, 2, 1), .test = std::nullopt};
+  double error = 0;
+  for (const auto& [machine, psd] : {std::pair(Machine::svm, Psd::clip), std::pair(Machine::regression, Psd::none)}) {
+    const FitDataOptions options = options_of(machine, LabelAwareMethod::kr1, psd);
+    const FittedData expected = fit_data(request(), data, options, all_processors());
+    DataKernels kernels = data_kernels(request(), data, all_processors(), error);
+    const FittedData fitted =
+        fit_kernel(kernels.train, {.labels = data.train.labels, .classes = 2}, options, all_processors());
+    EXPECT_EQ(fitted.label_aware->aware.lambda, expected.label_aware->aware.lambda);
+    EXPECT_EQ(apart(fitted.train, expected.train), 0);
+  }
+  DataKernels kernels = data_kernels(request(), data, all_processors(), error);
+  try {
+    (void)fit_kernel(kernels.train, {.labels = data.train.labels, .classes = 2},
+                     options_of(Machine::svm, LabelAwareMethod::linear1, Psd::clip), all_processors());
+    ADD_FAILURE();
+  } catch (const Error& error_found) {
+    EXPECT_NE(std::string(error_found.what()).find("choose kr1 or kr2"), std::string::npos) << error_found.what();
+  }
+}
+
 /// Σ min(x, x') and Σ max(x, x')².
 PairFunctions two_features() {
   return {{"overlap", "f2"}, [](const SampleView& left, const SampleView& right, MatrixView<double> out) {

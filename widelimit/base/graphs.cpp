@@ -43,6 +43,17 @@ std::vector<std::array<Index, 2>> directed_edges(const GraphSource& graph, Index
     fail(Code::input, "graph {}: the edge {}-{} is listed at node {} only; graphs are undirected", g,
          missing.front()[1], missing.front()[0], missing.front()[1]);
   }
+  if (!missing.empty() && missing.size() < all.size()) {
+    const auto [b, a] = missing.front();
+    const auto both = std::find_if(all.begin(), all.end(), [&](const std::array<Index, 2>& edge) {
+      return std::binary_search(all.begin(), all.end(), std::array{edge[1], edge[0]});
+    });
+    fail(
+        Code::input,
+        "graph {}: the edge {}-{} is listed in both directions, but {}-{} in one only; list each edge once, or each in "
+        "both directions",
+        g, (*both)[0], (*both)[1], a, b);
+  }
   all.insert(all.end(), missing.begin(), missing.end());
   std::sort(all.begin(), all.end());
   return all;
@@ -143,7 +154,9 @@ void Graphs::validate() const {
   }
 }
 
-void append_graph(Graphs& to, const GraphSource& graph) { append(to, graph, to.count()); }
+void append_graph(Graphs& to, const GraphSource& graph, std::optional<Index> index) {
+  append(to, graph, index.value_or(to.count()));
+}
 
 GraphView GraphView::whole() const {
   if (!apart) return *this;

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -49,7 +50,7 @@ struct Graphs {
 
 /// Convention of an edge list.
 enum class EdgeList : std::uint8_t {
-  undirected,  ///< each edge once, or once in each direction
+  undirected,  ///< all edges once, or all edges once in each direction
   both_ends,   ///< each edge in both directions, as in an adjacency matrix
 };
 
@@ -64,9 +65,10 @@ struct GraphSource {
 };
 
 /// Appends a graph. Throws Error{input} with the index of the graph and the node if there are no nodes or no edges; if
-/// an edge has an endpoint outside the graph, is a self-loop, is duplicated, or is listed at only one endpoint; or if
-/// tags or features are missing, not finite, or of another width than in earlier graphs.
-void append_graph(Graphs& to, const GraphSource& graph);
+/// an edge has an endpoint outside the graph, is a self-loop, is duplicated, or is listed in one direction where others
+/// are listed in both; or if tags or features are missing, not finite, or of another width than in earlier graphs.
+/// `index` replaces the number of the graph in messages.
+void append_graph(Graphs& to, const GraphSource& graph, std::optional<Index> index = std::nullopt);
 
 /// Non-owning view of consecutive graphs, or, if `apart`, of consecutive nodes, each of which is one sample.
 struct GraphView {

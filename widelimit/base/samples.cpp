@@ -82,25 +82,25 @@ SparseMatrix all_of(const SparseView& rows) { return SparseMatrix::copy(rows); }
 Graphs all_of(const GraphView& some) { return copy_graphs(some); }
 
 template <typename T>
-AnyView dense_view(const MatrixView<const T>& rows, std::string_view /*readers*/) {
+AnyView dense_view(const MatrixView<const T>& rows, const SampleReader& /*reader*/) {
   return rows;
 }
-AnyView dense_view(const SparseView& /*rows*/, std::string_view readers) {
+AnyView dense_view(const SparseView& /*rows*/, const SampleReader& reader) {
   fail(Code::input,
        "{} do not take sparse samples; make the samples dense, or use a network of dense layers or a classical "
        "kernel, which accept sparse samples",
-       readers);
+       reader.plural);
 }
-[[noreturn]] void refuse_graphs(std::string_view readers) {
-  fail(Code::input, "{} do not take graphs; kernels of graph networks such as gntk:4 do", readers);
+[[noreturn]] void refuse_graphs(const SampleReader& reader) {
+  fail(Code::input, "{} do not take graphs; {}", reader.plural, reader.for_graphs);
 }
-AnyView dense_view(const GraphView& /*some*/, std::string_view readers) { refuse_graphs(readers); }
+AnyView dense_view(const GraphView& /*some*/, const SampleReader& reader) { refuse_graphs(reader); }
 
 template <typename Rows>
-NumberRows number_rows(const Rows& rows, std::string_view /*readers*/) {
+NumberRows number_rows(const Rows& rows, const SampleReader& /*reader*/) {
   return rows;
 }
-NumberRows number_rows(const GraphView& /*some*/, std::string_view readers) { refuse_graphs(readers); }
+NumberRows number_rows(const GraphView& /*some*/, const SampleReader& reader) { refuse_graphs(reader); }
 
 }  // namespace
 
@@ -126,12 +126,12 @@ SampleView SampleView::part(Index begin, Index size) const {
   return std::visit([&](const auto& rows) { return SampleView(part_of(rows, begin, size), shape); }, values);
 }
 
-AnyView SampleView::dense(std::string_view readers) const {
-  return std::visit([&](const auto& rows) { return dense_view(rows, readers); }, values);
+AnyView SampleView::dense(const SampleReader& reader) const {
+  return std::visit([&](const auto& rows) { return dense_view(rows, reader); }, values);
 }
 
-NumberRows SampleView::rows(std::string_view readers) const {
-  return std::visit([&](const auto& some) { return number_rows(some, readers); }, values);
+NumberRows SampleView::rows(const SampleReader& reader) const {
+  return std::visit([&](const auto& some) { return number_rows(some, reader); }, values);
 }
 
 std::size_t SampleView::bytes() const {

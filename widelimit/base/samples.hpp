@@ -27,6 +27,16 @@ using SampleRows = std::variant<MatrixView<const float>, MatrixView<const double
 using NumberRows = std::variant<MatrixView<const float>, MatrixView<const double>, SparseView>;
 [[nodiscard]] AnySamples samples_of(AnyMatrix matrix);
 
+/// Subject of the message of code that cannot read samples of some kind.
+struct SampleReader {
+  std::string_view plural;  ///< "classical kernels", as the subject of a sentence
+  /// What to do with graphs instead.
+  std::string_view for_graphs = "give samples of numbers";
+
+  SampleReader(const char* subject) : plural(subject) {}
+  SampleReader(std::string_view subject, std::string_view advice) : plural(subject), for_graphs(advice) {}
+};
+
 /// Non-owning view of n samples of one shape: row i holds sample i, positions in row-major order, channels last
 /// (N·H·W·C). Cheap to copy; the data must outlive it.
 struct SampleView {
@@ -44,12 +54,10 @@ struct SampleView {
   [[nodiscard]] Index count() const;
   /// Returns `size` samples, starting at `begin`.
   [[nodiscard]] SampleView part(Index begin, Index size) const;
-  /// Returns the samples as a dense matrix. Throws Error{input} if they are sparse or graphs; `readers` is the plural
-  /// subject of the message.
-  [[nodiscard]] AnyView dense(std::string_view readers) const;
-  /// Returns dense or sparse rows. Throws Error{input} if samples are graphs; `readers` is the plural subject of the
-  /// message.
-  [[nodiscard]] NumberRows rows(std::string_view readers) const;
+  /// Returns the samples as a dense matrix. Throws Error{input} if they are sparse or graphs.
+  [[nodiscard]] AnyView dense(const SampleReader& reader) const;
+  /// Returns dense or sparse rows. Throws Error{input} if samples are graphs.
+  [[nodiscard]] NumberRows rows(const SampleReader& reader) const;
   /// Null if samples are of another kind; else points into this view, which must outlive the pointer.
   [[nodiscard]] const SparseView* sparse() const { return std::get_if<SparseView>(&values); }
   [[nodiscard]] const GraphView* graphs() const { return std::get_if<GraphView>(&values); }

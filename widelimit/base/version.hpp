@@ -4,7 +4,7 @@
 
 namespace widelimit {
 
-/// Version of the library, e.g. "0.2.0"; stored in every result.
+/// Version of the library, e.g. "0.3.0"; stored in every result.
 [[nodiscard]] std::string_view version();
 
 }  // namespace widelimit

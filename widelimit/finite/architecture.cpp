@@ -298,7 +298,9 @@ void refuse_graphs(const std::string& place) {
 
 Architecture Architecture::make(const Network& network, const Shape& input, const Widths& widths) {
   widths.validate();
-  if (input.nodes) refuse_graphs("1");
+  if (input.nodes) {
+    fail(Code::usage, "networks of finite width do not take graphs; graph networks, such as gntk:4, have kernels only");
+  }
   (void)infer_shapes(network, input);  // throws if the network is invalid for this input
   Architecture architecture;
   architecture.input = effective_input(network, input);

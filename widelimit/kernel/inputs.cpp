@@ -17,32 +17,32 @@ bool all_finite(const T* values, Index size) {
   return sum == 0;
 }
 
-[[noreturn]] void refuse(Index i, double value, Index j) {
-  fail(Code::input, "sample {} has {} at value {}; remove or replace it first", i, value, j);
+[[noreturn]] void refuse(std::string_view one, Index i, double value, Index j) {
+  fail(Code::input, "{} {} has {} at value {}; remove or replace it first", one, i, value, j);
 }
 
 template <typename T>
-void check_finite(const MatrixView<const T>& rows) {
+void check_finite(const MatrixView<const T>& rows, std::string_view one) {
   for (Index i = 0; i < rows.rows; ++i) {
     if (all_finite(rows.row(i), rows.cols)) continue;
     for (Index j = 0; j < rows.cols; ++j) {
-      if (!std::isfinite(rows(i, j))) refuse(i, static_cast<double>(rows(i, j)), j);
+      if (!std::isfinite(rows(i, j))) refuse(one, i, static_cast<double>(rows(i, j)), j);
     }
   }
 }
-void check_finite(const SparseView& rows) {
+void check_finite(const SparseView& rows, std::string_view one) {
   for (Index i = 0; i < rows.rows; ++i) {
     const SparseView::Row row = rows.row(i);
     if (all_finite(row.values.data(), std::ssize(row.values))) continue;
     for (std::size_t k = 0; k < row.size(); ++k) {
-      if (!std::isfinite(row.values[k])) refuse(i, row.values[k], row.columns[k]);
+      if (!std::isfinite(row.values[k])) refuse(one, i, row.values[k], row.columns[k]);
     }
   }
 }
 
 }  // namespace
 
-void check_samples(const SampleView& x) {
+void check_samples(const SampleView& x, std::string_view one) {
   if (const GraphView* graphs = x.graphs()) {
     if (x.shape != graphs->graphs->shape()) {
       fail(Code::input, "graphs have the shape {}, not {}", to_string(graphs->graphs->shape()), to_string(x.shape));
@@ -55,7 +55,7 @@ void check_samples(const SampleView& x) {
           fail(Code::input, "samples have {} values each, but shape {} needs {}", rows.cols, to_string(x.shape),
                x.shape.size());
         }
-        check_finite(rows);
+        check_finite(rows, one);
       },
       x.rows("checks of numbers"));
 }

@@ -5,8 +5,9 @@
 
 namespace widelimit {
 
-/// Throws Error{input} naming the sample if shapes disagree or a value is not finite.
-void check_samples(const SampleView& x);
+/// Throws Error{input} naming the sample if shapes disagree or a value is not finite; `one` names a sample, e.g. "test
+/// sample".
+void check_samples(const SampleView& x, std::string_view one = "sample");
 void check_same_shape(const SampleView& x1, const SampleView& x2);
 
 /// Two sets of samples in one storage format: if one is dense and the other sparse, the dense one is copied to sparse.

@@ -152,7 +152,8 @@ FittedData fit_label_aware_on(AnyMatrix& train, AnyMatrix* test, const PairSourc
   own.machine.indefinite = made.repair.psd == Psd::none;
   FittedData fitted = fit_on({view_of(train), engine}, repaired, y, own);
   if (Summary& summary = fitted.machine.fit.summary; summary.ending == Ending::not_positive_definite) {
-    summary.message += "; a label-aware kernel has negative eigenvalues, which may be clipped or shifted instead";
+    summary.message += repaired ? "; a clipped or shifted kernel is singular: add a ridge term"
+                                : "; a label-aware kernel has negative eigenvalues, which may be clipped or shifted";
   }
   Matrix<double>& alpha = fitted.machine.fit.alpha;
   for (Index i = 0; made.repair.shift != 0 && i < alpha.rows(); ++i) {
@@ -338,6 +339,19 @@ FittedData fit_samples(const KernelRequest& request, const SampleView& x, const 
   fitted.kernel_seconds = answer.seconds;
   fitted.quadrature_error = answer.quadrature_error;
   return fitted;
+}
+
+FittedData fit_kernel(AnyMatrix& k, const FitTargets& targets, const FitDataOptions& asked, const Engine& engine) {
+  asked.validate();
+  if (asked.label_aware && reads_samples(asked.label_aware->method)) {
+    fail(Code::usage,
+         "{} compares the samples, which a precomputed kernel does not contain; choose kr1 or kr2, or give samples",
+         to_string(asked.label_aware->method));
+  }
+  const WeighedOptions weighed(asked, targets);
+  const FitDataOptions& options = weighed.get();
+  return options.label_aware ? fit_label_aware_on(k, nullptr, {}, targets, options, engine)
+                             : fit_on({view_of(k), engine}, false, targets, options);
 }
 
 FittedData fit_data(const KernelRequest& request, const TrainTest& data, const FitDataOptions& asked,

@@ -93,6 +93,10 @@ struct FittedData {
 /// Fits a machine to samples; chooses kernel, solver and memory by the data. Entry point of the CLI and of Python.
 [[nodiscard]] FittedData fit_samples(const KernelRequest& request, const SampleView& x, const FitTargets& targets,
                                      const FitDataOptions& options, const Engine& engine);
+/// Same for a Gram matrix of the caller, which a label-aware kernel overwrites; of those it takes kr1 and kr2, which do
+/// not read samples. Throws Error{usage} for other methods.
+[[nodiscard]] FittedData fit_kernel(AnyMatrix& k, const FitTargets& targets, const FitDataOptions& options,
+                                    const Engine& engine);
 /// Same for labelled data, with decisions on the test samples.
 [[nodiscard]] FittedData fit_data(const KernelRequest& request, const TrainTest& data, const FitDataOptions& options,
                                   const Engine& engine);

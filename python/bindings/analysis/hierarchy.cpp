@@ -87,8 +87,13 @@ nb::dict kernel_in_time(const TrainedNetwork& network, const SampleArray& x, con
 
 nb::tuple as_tuple(const LocalElasticity& found) { return nb::make_tuple(found.ratio, found.same, found.different); }
 
-nb::tuple elasticity_of(const DenseArray& k, const Labels& labels, bool self_pairs) {
-  return as_tuple(unlocked([&](Progress*) { return local_elasticity(view_kernel(k), span_of(labels), self_pairs); }));
+/// `kernel`: k must be symmetric; changes by training steps are not.
+nb::tuple elasticity_of(const DenseArray& k, const Labels& labels, bool self_pairs, bool kernel) {
+  return as_tuple(unlocked([&](Progress*) {
+    const AnyView view = view_kernel(k);
+    if (kernel) (void)GramMatrix(view).check();
+    return local_elasticity(view, span_of(labels), self_pairs);
+  }));
 }
 
 nb::tuple test_elasticity_of(const DenseArray& k_test, const Labels& test_labels,
@@ -114,7 +119,8 @@ void bind_hierarchy(nb::module_& module) {
              "Kernel of the neural tangent hierarchy: a dict with (values, errors, NTK) of train and test.");
   module.def("kernel_at_time", &kernel_in_time, "network"_a, "x"_a, "y"_a, "test"_a.none(), "options"_a,
              "A dict with (values, start, first, second, trained or None) of train and test.");
-  module.def("local_elasticity", &elasticity_of, "k"_a, "labels"_a, "self_pairs"_a, "(ratio, same, different).");
+  module.def("local_elasticity", &elasticity_of, "k"_a, "labels"_a, "self_pairs"_a, "kernel"_a,
+             "(ratio, same, different); with kernel=True, k must be symmetric.");
   module.def("test_local_elasticity", &test_elasticity_of, "k_test"_a, "test_labels"_a, "test_diagonal"_a.none(),
              "labels"_a, "diagonal"_a, "(ratio, same, different) of test points against training samples.");
   module.def("step_kernel", &steps_of, "network"_a, "start"_a, "x"_a, "points"_a, "rate"_a, "threads"_a.none(),

@@ -18,7 +18,8 @@ using Edges = nb::ndarray<const std::int64_t, nb::shape<-1, 2>, nb::c_contig, nb
 using Tags = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Rows = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
-GraphArray make(const nb::list& parts, bool both_ends) {
+/// `first` is the number of the first graph in messages.
+GraphArray make(const nb::list& parts, bool both_ends, Index first) {
   auto graphs = std::make_shared<Graphs>();
   std::vector<std::array<Index, 2>> edges;
   for (const nb::handle& part : parts) {
@@ -40,7 +41,7 @@ GraphArray make(const nb::list& parts, bool both_ends) {
       const auto width = static_cast<Index>(features->shape(1));
       source.features = {features->data(), static_cast<Index>(features->shape(0)), width, width};
     }
-    append_graph(*graphs, source);
+    append_graph(*graphs, source, first + graphs->count());
   }
   return {std::move(graphs)};
 }
@@ -114,7 +115,7 @@ void bind_graphs(nb::module_& module) {
           "The same graphs with each node as one sample.")
       .def("take", &take, "chosen"_a, "A copy of the graphs at these indices.")
       .def("arrays", &arrays_of, "(nodes, edges, neighbours, tags, features, width).");
-  module.def("make_graphs", &make, "parts"_a, "both_ends"_a,
+  module.def("make_graphs", &make, "parts"_a, "both_ends"_a, "first"_a = 0,
              "Builds graphs from tuples (nodes, edges, tags or None, features or None).");
   module.def("join_graphs", &join, "sets"_a, "Concatenates several sets of graphs.");
   module.def("graphs_of_arrays", &of_arrays, "nodes"_a, "edges"_a, "neighbours"_a, "tags"_a, "features"_a, "width"_a,

@@ -26,18 +26,11 @@ namespace {
 class Written {
  public:
   Written(const DenseArray& k, bool overwrite, const Engine& engine) {
-    const AnyView view = view_kernel(k);
     if (overwrite) {
-      matrix_ = *engine.algebra().over(view);
+      matrix_ = *engine.algebra().over(view_kernel(k));
       return;
     }
-    std::visit(
-        [&]<typename T>(const MatrixView<const T>& from) {
-          Matrix<T> own(from.rows, from.cols, Content::unset);
-          for (Index i = 0; i < from.rows; ++i) std::copy_n(from.row(i), from.cols, own.view().row(i));
-          copy_ = std::move(own);
-        },
-        view);
+    copy_ = copy_of_kernel(k);
     matrix_ = *engine.algebra().over(view_of(*copy_));
   }
   [[nodiscard]] EngineMatrix& matrix() { return matrix_; }
@@ -94,29 +87,29 @@ nb::tuple label_aware(const DenseArray& k, const Labels& labels, Index classes, 
   return nb::make_tuple(std::move(train).array(), tested, known);
 }
 
+/// Returns (negative, zero, positive, warning).
 nb::object inertia_of(const KernelArray& k, std::optional<int> threads) {
-  return inertia_tuple(unlocked([&](Progress* progress) {
+  const SpectrumRepair found = unlocked([&](Progress* progress) {
     const GramMatrix gram = gram_of(k, threads);
     EngineMatrix held = gram.matrix();
-    return repair_spectrum(held, Psd::none, gram.engine(), progress).inertia;
-  }));
+    return repair_spectrum(held, Psd::none, gram.engine(), progress);
+  });
+  const Inertia& signs = found.inertia;
+  return nb::make_tuple(signs.negative, signs.zero, signs.positive, near_zero_warning(found));
 }
 
-/// Returns K(x_test, x) + λ·Z for new samples.
-nb::object added(const LabelAware& aware, const DenseArray& k, const SampleArray& x, const SampleArray& x_test,
-                 const nb::object& features, const std::string& backend, std::optional<int> threads) {
+/// Returns K(x_test, x) + λ·Z for new samples; kernel regression needs no samples.
+nb::object added(const LabelAware& aware, const DenseArray& k, const std::optional<SampleArray>& x,
+                 const std::optional<SampleArray>& x_test, const nb::object& features, const std::string& backend,
+                 std::optional<int> threads) {
   const Engine& engine = engine_of(backend, threads);
   const CalledFeatures called(features);
   AnyMatrix result = unlocked([&](Progress* progress) {
-    AnyMatrix rows = std::visit(
-        []<typename T>(const MatrixView<const T>& from) {
-          Matrix<T> own(from.rows, from.cols, Content::unset);
-          for (Index i = 0; i < from.rows; ++i) std::copy_n(from.row(i), from.cols, own.view().row(i));
-          return AnyMatrix(std::move(own));
-        },
-        view_kernel(k));
-    (void)add_label_aware(aware, KernelPart::test, rows, {view_samples(x), view_samples(x_test), called.get()}, engine,
-                          progress);
+    AnyMatrix rows = copy_of_kernel(k);
+    PairSources sources{.own = called.get()};
+    if (x) sources.train = view_samples(*x);
+    if (x_test) sources.test = view_samples(*x_test);
+    (void)add_label_aware(aware, KernelPart::test, rows, sources, engine, progress);
     return rows;
   });
   return as_array(std::move(result));
@@ -158,6 +151,16 @@ CalledFeatures::CalledFeatures(const nb::object& given) {
                 }};
 }
 
+AnyMatrix copy_of_kernel(const DenseArray& k) {
+  return std::visit(
+      []<typename T>(const MatrixView<const T>& from) {
+        Matrix<T> own(from.rows, from.cols, Content::unset);
+        for (Index i = 0; i < from.rows; ++i) std::copy_n(from.row(i), from.cols, own.view().row(i));
+        return AnyMatrix(std::move(own));
+      },
+      view_kernel(k));
+}
+
 LabelAware copy_of(const LabelAware& aware) {
   const LabelAwareText text = label_aware_text(aware);
   return parse_label_aware(text.json, text.directions);
@@ -185,8 +188,11 @@ void bind_label_aware(nb::module_& module) {
   module.def("label_aware_kernel", &label_aware, "k"_a, "labels"_a, "classes"_a, "k_test"_a.none(), "x"_a.none(),
              "x_test"_a.none(), "test_diagonal"_a.none(), "features"_a.none(), "overwrite"_a, "options"_a,
              "(train, test, dict of results); None for kernels that were overwritten or not given.");
-  module.def("add_label_aware", &added, "aware"_a, "k"_a, "x"_a, "x_test"_a, "features"_a.none(), "backend"_a,
-             "threads"_a.none(), "Adds the label-aware part to the kernel of new samples.");
+  module.def(
+      "check_label_aware", [](const nb::dict& given) { (void)label_aware_options(given); }, "options"_a,
+      "Raises an error if an option of a label-aware kernel is invalid.");
+  module.def("add_label_aware", &added, "aware"_a, "k"_a, "x"_a.none(), "x_test"_a.none(), "features"_a.none(),
+             "backend"_a, "threads"_a.none(), "Adds the label-aware part to the kernel of new samples.");
   module.def(
       "require_pair_features",
       [](const LabelAware* aware, const nb::object& features) {
@@ -194,7 +200,7 @@ void bind_label_aware(nb::module_& module) {
       },
       "aware"_a.none(), "features"_a.none(), "Raises an error unless these are the pair features of the kernel.");
   module.def("inertia", &inertia_of, "k"_a, "threads"_a.none(),
-             "Numbers of negative, zero and positive eigenvalues of a symmetric matrix.");
+             "Numbers of negative, zero and positive eigenvalues of a symmetric matrix, and a warning or ''.");
 }
 
 }  // namespace widelimit::python

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "python/bindings/base/arrays.hpp"
 #include "widelimit/kernel/label_aware/label_aware.hpp"
 
 #include <nanobind/nanobind.h>
@@ -25,5 +26,7 @@ class CalledFeatures {
 };
 
 [[nodiscard]] LabelAware copy_of(const LabelAware& aware);
+/// Copies a matrix of Python, which stays unchanged.
+[[nodiscard]] AnyMatrix copy_of_kernel(const DenseArray& k);
 
 }  // namespace widelimit::python

@@ -34,6 +34,7 @@ struct Asked {
   std::optional<double> tolerance;
   std::optional<bool> probability;
   std::optional<bool> check_definite;
+  std::optional<bool> indefinite = std::nullopt;
 
   [[nodiscard]] MachineOptions options(Progress* progress) const {
     MachineOptions result;
@@ -46,6 +47,7 @@ struct Asked {
     result.tolerance = tolerance;
     if (probability) result.probability = *probability;
     if (check_definite) result.check_definite = *check_definite;
+    if (indefinite) result.indefinite = *indefinite;
     result.progress = progress;
     return result;
   }
@@ -60,8 +62,9 @@ nb::tuple named(FittedMachine trained) {
 nb::tuple classes(const KernelArray& k, const Labels& labels, Index count, const std::string& machine,
                   std::optional<double> lambda, std::optional<bool> bias, const Text& scheme,
                   const std::optional<Numbers>& weights, std::optional<double> tolerance, std::optional<int> threads,
-                  std::optional<bool> probability, std::optional<bool> check_definite) {
-  const Asked asked{machine, lambda, std::nullopt, bias, scheme, weights, tolerance, probability, check_definite};
+                  std::optional<bool> probability, std::optional<bool> check_definite, std::optional<bool> indefinite) {
+  const Asked asked{machine, lambda,    std::nullopt, bias,           scheme,
+                    weights, tolerance, probability,  check_definite, indefinite};
   return named(unlocked([&](Progress* progress) {
     return train_classes(gram_of(k, threads), span_of(labels), count, asked.options(progress));
   }));
@@ -69,8 +72,10 @@ nb::tuple classes(const KernelArray& k, const Labels& labels, Index count, const
 
 nb::tuple values(const KernelArray& k, const Table& targets, const std::string& machine, std::optional<double> lambda,
                  std::optional<double> epsilon, std::optional<bool> bias, const std::optional<Numbers>& weights,
-                 std::optional<double> tolerance, std::optional<int> threads, std::optional<bool> check_definite) {
-  const Asked asked{machine, lambda, epsilon, bias, std::nullopt, weights, tolerance, std::nullopt, check_definite};
+                 std::optional<double> tolerance, std::optional<int> threads, std::optional<bool> check_definite,
+                 std::optional<bool> indefinite) {
+  const Asked asked{machine, lambda,    epsilon,      bias,           std::nullopt,
+                    weights, tolerance, std::nullopt, check_definite, indefinite};
   return named(unlocked([&](Progress* progress) {
     return train_values(gram_of(k, threads), view_of(targets), asked.options(progress));
   }));
@@ -104,6 +109,24 @@ nb::tuple samples(const Network& network, const SampleArray& x, const std::optio
   const double error = fitted.quadrature_error;
   const nb::object learned = fitted.label_aware ? nb::cast(std::move(fitted.label_aware->aware)) : nb::none();
   return nb::make_tuple(named(std::move(fitted.machine)), error, learned);
+}
+
+/// Fits a classifier to a label-aware kernel made from the Gram matrix of the samples. Returns ((scheme, (alpha, bias,
+/// summary), sigmoids), label-aware part).
+nb::tuple aware_kernel(const DenseArray& k, const Labels& labels, Index count, const std::string& machine,
+                       std::optional<double> lambda, std::optional<bool> bias, const Text& scheme,
+                       const std::optional<Numbers>& weights, std::optional<double> tolerance,
+                       std::optional<bool> probability, std::optional<int> threads, const nb::dict& label_aware) {
+  const Asked asked{machine, lambda, std::nullopt, bias, scheme, weights, tolerance, probability, std::nullopt};
+  const LabelAwareOptions aware = label_aware_options(label_aware);
+  FittedData fitted = unlocked([&](Progress* progress) {
+    FitDataOptions options{.machine = asked.options(progress)};
+    options.label_aware = aware;
+    AnyMatrix copy = copy_of_kernel(k);
+    return fit_kernel(copy, {.labels = span_of(labels), .classes = count}, options, processor(threads));
+  });
+  const nb::object learned = nb::cast(std::move(fitted.label_aware->aware));
+  return nb::make_tuple(named(std::move(fitted.machine)), learned);
 }
 
 Matrix<double> copied(const Table& table) {
@@ -158,17 +181,22 @@ nb::object weights_of(const std::string& machine, const Labels& labels, Index co
 void bind_machine(nb::module_& module) {
   module.def("train_classes", &classes, "k"_a, "labels"_a, "classes"_a, "machine"_a, "lam"_a.none(), "bias"_a.none(),
              "scheme"_a.none(), "weights"_a.none(), "tolerance"_a.none(), "threads"_a.none(), "probability"_a.none(),
-             "check_definite"_a.none(),
+             "check_definite"_a.none(), "indefinite"_a.none(),
              "(scheme, (alpha, bias, summary), sigmoids) of a classifier for labels 0 … classes − 1.");
   module.def("train_values", &values, "k"_a, "targets"_a, "machine"_a, "lam"_a.none(), "epsilon"_a.none(),
              "bias"_a.none(), "weights"_a.none(), "tolerance"_a.none(), "threads"_a.none(), "check_definite"_a.none(),
-             "(scheme, (alpha, bias, summary), None) of a regressor, one column per target.");
+             "indefinite"_a.none(), "(scheme, (alpha, bias, summary), None) of a regressor, one column per target.");
   module.def("fit_samples", &samples, "network"_a, "x"_a, "labels"_a.none(), "classes"_a, "targets"_a.none(),
              "machine"_a, "lam"_a.none(), "epsilon"_a.none(), "bias"_a.none(), "scheme"_a.none(), "weights"_a.none(),
              "tolerance"_a.none(), "probability"_a.none(), "solver"_a.none(), "kind"_a.none(), "precision"_a.none(),
              "backend"_a, "threads"_a.none(), "label_aware"_a.none(), "pair_features"_a.none(),
              "((scheme, (alpha, bias, summary), sigmoids), quadrature error, label-aware part or None) of a machine on "
              "the kernel of a network.");
+  module.def("fit_aware_kernel", &aware_kernel, "k"_a, "labels"_a, "classes"_a, "machine"_a, "lam"_a.none(),
+             "bias"_a.none(), "scheme"_a.none(), "weights"_a.none(), "tolerance"_a.none(), "probability"_a.none(),
+             "threads"_a.none(), "label_aware"_a,
+             "((scheme, (alpha, bias, summary), sigmoids), label-aware part) of a classifier on a label-aware kernel "
+             "made from the Gram matrix k.");
   module.def("sample_weights", &weights_of, "machine"_a, "labels"_a, "classes"_a, "each"_a.none(), "weights"_a.none(),
              "Sample weights times class weights; the latter are balanced if `each` is None.");
   module.def("decisions", &decisions, "alpha"_a, "bias"_a, "k"_a, "Outputs on new points, from K(test, train).");

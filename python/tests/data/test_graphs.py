@@ -172,6 +172,10 @@ def test_a_sequence_that_can_be_pickled():
         (([(0, 5)], [1, 2]), "graph 1: the edge 0-5 refers to node 5"),
         (([(0, 1), (0, 1)], [1, 2]), "graph 1: the edge 0-1 is listed twice"),
         (([(0, 1)], [[1.0], [2.0]]), "graph 1 has 1 features per node, graph 0 has tags"),
+        (([(0, 1), (1, 0), (1, 2)], 3), "graph 1: the edge 0-1 is listed in both directions, but 1-2 in one only"),
+        (([(0, 1), (1,)], [1, 2]), r"graph 1: edge 1 is \(1,\), not a pair of nodes"),
+        (([(0, 1)], [[1.0, 2.0], [3.0]]), "graph 1, node 1 has 1 feature, but node 0 has 2 features"),
+        (([(0, 1)], [[1.0], 3.0]), "graph 1, node 1 has 3.0, but node 0 has 1 feature;"),
         (([(0, 1, 2)], [1, 2]), "give E×2 integers"),
         (([(0, 1)], [1.5, 2]), "integer or text tag"),
     ],
@@ -179,6 +183,43 @@ def test_a_sequence_that_can_be_pickled():
 def test_bad_graphs_are_named(graph, message):
     with pytest.raises(wl.InputError, match=message):
         wl.Graphs.from_edges([([(0, 1)], [1, 2]), graph])
+    with pytest.raises(wl.InputError, match=message):
+        wl.Graphs([([(0, 1)], [1, 2]), graph])
+
+
+def test_a_single_graph_is_not_a_list():
+    sp = pytest.importorskip("scipy.sparse")
+    a = np.array([[0, 1], [1, 0]])
+    for matrix in (a, a.tolist(), sp.csr_array(a), sp.csr_matrix(a), sp.coo_array(a)):
+        with pytest.raises(wl.InputError, match=r"from_scipy takes a list of graphs, not a single one; give \[graph\]"):
+            wl.Graphs.from_scipy(matrix)
+    with pytest.raises(wl.InputError, match=r"from_scipy: graph 1 is an array of shape \(3,\), not a square matrix"):
+        wl.Graphs.from_scipy([a, np.ones(3)])
+    with pytest.raises(wl.InputError, match="from_pyg takes a list of graphs, not a single one"):
+        wl.Graphs.from_pyg(SimpleNamespace(edge_index=np.array([[0, 1], [1, 0]])))
+    with pytest.raises(wl.InputError, match="from_pyg: graph 0 is object, not a graph with an edge_index"):
+        wl.Graphs.from_pyg([object()])
+    for make in (wl.Graphs.from_edges, wl.Graphs.from_networkx, wl.Graphs.from_scipy, wl.Graphs.from_pyg):
+        with pytest.raises(wl.InputError, match="takes a list of graphs, not int"):
+            make(3)
+        assert len(make([])) == 0
+    nx = pytest.importorskip("networkx")
+    graph = nx.path_graph(["a", "b", "c"])
+    with pytest.raises(wl.InputError, match="from_networkx takes a list of graphs, not a single one"):
+        wl.Graphs.from_networkx(graph)
+    nx.set_node_attributes(graph, {"a": [1.0, 2.0], "b": [1.0], "c": [0.0, 1.0]}, "feature")
+    with pytest.raises(wl.InputError, match="graph 0, node 'b' has 1 feature, but node 'a' has 2 features"):
+        wl.Graphs.from_networkx([graph], features="feature")
+
+
+def test_label_aware_kernels_of_graphs():
+    graphs, y = cycles_and_paths(20)
+    k = wl.kernel("gntk:3", graphs)
+    assert wl.label_aware_kernel(k, y, method="kr1").train.shape == (20, 20)
+    with pytest.raises(wl.InputError, match=r"linear1 .* does not take graphs; choose kr1 or kr2"):
+        wl.label_aware_kernel(k, y, x=wl.Graphs(graphs), method="linear1")
+    with pytest.raises(wl.InputError, match="choose kr1 or kr2"):
+        wl.NTKClassifier("gntk:3", label_aware="fjlt1").fit(graphs, y)
 
 
 def test_one_sided_and_weighted_matrices():
@@ -193,6 +234,20 @@ def test_arrays_are_no_graphs():
         wl.kernel("gntk:2", np.ones((3, 4)))
     with pytest.raises(wl.InputError, match="global_sum_pool"):
         wl.kernel("fc:1", wl.Graphs.from_edges(random_graphs(2)))
+
+
+def test_errors_of_what_takes_no_graphs_say_what_does():
+    graphs = wl.Graphs.from_edges(random_graphs(4))
+    y = np.array([1.0, -1.0, 1.0, -1.0])
+    with pytest.raises(wl.InputError, match="tangent hierarchies do not take graphs; they belong to"):
+        wl.nth_kernel(graphs, y)
+    for network in ("gntk:2", "fc:2"):
+        with pytest.raises(wl.InputError, match=r"finite width do not take graphs; graph networks, .* have kernels"):
+            wl.train(network, graphs, y, width=8, steps=2)
+    with pytest.raises(wl.InputError, match="graphs are not an array of numbers"):
+        wl.evolution("gntk:2", graphs, y, width=8, steps=2)
+    with pytest.raises(wl.InputError, match="graphs are not an array of numbers"):
+        wl.fit_ridge(graphs, y)
 
 
 def test_kernels_of_nodes_sum_to_those_of_graphs():

@@ -2,14 +2,29 @@
 
 #include "widelimit/base/quasi_random.hpp"
 #include "widelimit/base/random.hpp"
+#include "widelimit/engine/select.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <span>
 
 namespace widelimit {
 
 namespace {
+
+/// Chooses the sign of an axis such that its largest component is positive; the first one of those that are largest up
+/// to rounding, since components of equal magnitude are frequent (features without correlation or with equal
+/// variances).
+void fix_sign(std::span<double> axis) {
+  double largest = 0;
+  for (const double component : axis) largest = std::max(largest, std::abs(component));
+  const auto leading = std::find_if(axis.begin(), axis.end(),
+                                    [&](double component) { return std::abs(component) >= (1 - 1e-6) * largest; });
+  if (leading != axis.end() && *leading < 0) {
+    for (double& component : axis) component = -component;
+  }
+}
 
 /// Returns the leading eigenvectors of xᵀx, at most QuasiRandom::dimensions; computed from those of xxᵀ if that matrix
 /// is smaller.
@@ -31,13 +46,15 @@ Matrix<double> principal_axes(MatrixView<const double> x, const Engine& engine) 
   Matrix<double> axes(count, x.cols);
   for (Index k = 0; k < count; ++k) {
     const double* const vector = products.view().row(size - 1 - k);
+    double* const axis = axes.view().row(k);
     if (by_features) {
-      std::copy_n(vector, x.cols, axes.view().row(k));
-      continue;
+      std::copy_n(vector, x.cols, axis);
+    } else {
+      algebra.host_product(1 / std::sqrt(values[usize(size - 1 - k)]), Transpose::no,
+                           MatrixView<const double>{vector, 1, size, size}, Transpose::no, x, 0,
+                           MatrixView<double>{axis, 1, x.cols, x.cols});
     }
-    const MatrixView<double> axis{axes.view().row(k), 1, x.cols, x.cols};
-    algebra.host_product(1 / std::sqrt(values[usize(size - 1 - k)]), Transpose::no,
-                         MatrixView<const double>{vector, 1, size, size}, Transpose::no, x, 0, axis);
+    fix_sign({axis, usize(x.cols)});
   }
   return axes;
 }
@@ -45,7 +62,10 @@ Matrix<double> principal_axes(MatrixView<const double> x, const Engine& engine) 
 }  // namespace
 
 Directions::Directions(MatrixView<const double> x, bool antithetic, std::uint64_t seed, const Engine& engine)
-    : axes_(principal_axes(x, engine)), antithetic_(antithetic), seed_(seed), engine_(engine) {}
+    : axes_(principal_axes(x, *make_engine("cpu", {.threads = engine.threads()}))),
+      antithetic_(antithetic),
+      seed_(seed),
+      engine_(engine) {}
 
 /// w = g + Σ_k (z_k − g·v_k)v_k with g pseudo-random, z quasi-random, and v_k the axes.
 void Directions::write(Index replicate, Index first, MatrixView<double> to) const {

@@ -138,21 +138,16 @@ void FourthOrderSum::add(MatrixView<const double> directions) {
   square(1, 0, plain_);
   add_symmetric_product(algebra, f.p, f.r, times_products_);
   if (curved_) square(3, 1, times_products_);
-  count_ += directions.rows;
 }
 
-Matrix<double> FourthOrderSum::take_mean() {
-  Matrix<double> mean(points_.rows, samples_);
-  const double share = 1.0 / static_cast<double>(std::max<Index>(count_, 1));
+void FourthOrderSum::take(Matrix<double>& total) {
   engine_.for_each(points_.rows, [&](Index i) {
     for (Index j = 0; j < samples_; ++j) {
-      mean(i, j) = share * (plain_(i, j) + products_(i, j) * times_products_(i, j));
+      total(i, j) += plain_(i, j) + products_(i, j) * times_products_(i, j);
       plain_(i, j) = 0;
       times_products_(i, j) = 0;
     }
   });
-  count_ = 0;
-  return mean;
 }
 
 namespace {

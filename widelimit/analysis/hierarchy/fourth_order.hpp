@@ -30,8 +30,8 @@ class FourthOrderSum {
 
   /// Adds the bilinear forms of the hidden weights in the rows.
   void add(MatrixView<const double> directions);
-  /// Returns the mean over the directions added since the last call: points × samples.
-  [[nodiscard]] Matrix<double> take_mean();
+  /// Adds the sum over the directions since the last call to `total`: points × samples.
+  void take(Matrix<double>& total);
 
  private:
   struct Fields;
@@ -50,7 +50,6 @@ class FourthOrderSum {
   Matrix<double> weighted_products_;  ///< M ∘ XXᵀ
   Matrix<double> plain_;              ///< Σ_w s b' + b s' + e e'
   Matrix<double> times_products_;     ///< Σ_w p c' + c p' + 3 g g'
-  Index count_ = 0;
 };
 
 /// Reference implementation for given hidden weights: K⁽⁴⁾ entry by entry as derived by differentiation, weighted by Q

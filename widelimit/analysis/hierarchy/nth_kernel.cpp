@@ -2,6 +2,7 @@
 
 #include "widelimit/analysis/hierarchy/directions.hpp"
 #include "widelimit/analysis/hierarchy/fourth_order.hpp"
+#include "widelimit/analysis/hierarchy/replicates.hpp"
 #include "widelimit/base/choice.hpp"
 #include "widelimit/base/clock.hpp"
 #include "widelimit/base/error.hpp"
@@ -24,10 +25,6 @@ namespace widelimit {
 
 namespace {
 
-/// Number of independent replicates that give a standard error; the tolerance is checked after each such batch.
-constexpr Index replicates = 16;
-/// Number of directions per batch of matrix products.
-constexpr Index chunk = 256;
 constexpr Index most_directions = Index{1} << 32U;
 
 /// Returns dense σ dense with first-layer weights scaled such that units see w·x instead of w·x/√d.
@@ -41,6 +38,23 @@ void check_activation(const Activation& activation) {
   }
   (void)jet(activation, 1.0);
 }
+
+/// Memory in bytes.
+struct MemoryNeed {
+  double least;
+  double sums;  ///< of all replicates, which save time
+
+  MemoryNeed(Index samples, Index points, Index features) {
+    const auto count = [](Index value) { return static_cast<double>(value); };
+    const double n = count(samples);
+    least = sizeof(double) * (count(points) * (12 * n + 12 * count(Replicates::batch) + count(features)) + 6 * n * n);
+    sums = sizeof(double) * count(Replicates::count) * count(points) * n;
+  }
+  [[nodiscard]] bool sums_fit(std::optional<std::size_t> limit) const {
+    const auto room = limit ? limit : available_memory();
+    return !room || least + sums <= static_cast<double>(*room);
+  }
+};
 
 /// Returns all points as rows, the training samples first.
 Matrix<double> points_of(const SampleView& x, const std::optional<SampleView>& test) {
@@ -70,26 +84,19 @@ double relative_error(const EntryMoments& moments) {
   return scale > 0 ? error / scale : 0.0;
 }
 
-/// Samples the correction at m = 1 in replicates until the tolerance or the limit is reached.
-EntryMoments sample_correction(FourthOrderSum& sum, const Directions& directions, Index points, Index samples,
-                               Index features, Index size, const NthOptions& options) {
-  EntryMoments moments(points, samples);
-  ProgressTicker ticker(options.progress, replicates * size, "directions");
-  for (;;) {
-    const Index replicate = moments.count();
-    for (Index first = 0; first < size; first += chunk) {
-      Matrix<double> w(std::min(chunk, size - first), features, Content::unset);
-      directions.write(replicate, first, w.view());
-      sum.add(w.view());
-      if (!options.tolerance) ticker.at(replicate * size + first + w.rows());
-      stop_if_asked(options.progress);
-    }
-    moments.add(sum.take_mean());
-    if (moments.count() % replicates != 0) continue;
-    if (!options.tolerance || relative_error(moments) <= *options.tolerance ||
-        (moments.count() + replicates) * size > options.max_samples.value_or(NthOptions::default_max_samples)) {
-      return moments;
-    }
+struct Sampled {
+  EntryMoments moments;
+  Index size;  ///< directions per replicate
+};
+
+/// Samples the correction at m = 1; with a tolerance, doubles the replicates until it or the limit is reached.
+Sampled sample_correction(Replicates& replicates, Index size, const NthOptions& options) {
+  for (;; size *= 2) {
+    EntryMoments moments = replicates.lengthened_to(size, options.progress);
+    // Written such that an overflow, whose error is not a number, also ends the loop.
+    const bool missed = options.tolerance && relative_error(moments) > *options.tolerance;
+    if (!missed || 2 * size * Replicates::count > options.max_samples.value_or(NthOptions::default_max_samples))
+      return {std::move(moments), size};
   }
 }
 
@@ -146,8 +153,8 @@ std::vector<NthRemark> remarks_on(const Activation& activation, const LabelWeigh
   }
   if (options.tolerance && found.relative_error > *options.tolerance) {
     remarks.push_back({fmt::format("the standard error is {:.2g} after {} directions, above the tolerance {:.2g}; "
-                                   "allow more directions",
-                                   found.relative_error, found.samples, *options.tolerance),
+                                   "allow at least {}",
+                                   found.relative_error, found.samples, *options.tolerance, 2 * found.samples),
                        {Remedy::direction_limit}});
   }
   return remarks;
@@ -156,9 +163,9 @@ std::vector<NthRemark> remarks_on(const Activation& activation, const LabelWeigh
 }  // namespace
 
 void NthOptions::validate() const {
-  if (samples < 2 * replicates) {
+  if (samples < 2 * Replicates::count) {
     fail(Code::usage, {Remedy::more_directions}, "the number of directions is {}; standard errors need at least {}",
-         samples, 2 * replicates);
+         samples, 2 * Replicates::count);
   }
   if (samples > most_directions) {
     fail(Code::usage, {Remedy::more_directions}, "the number of directions is {}; give at most 2^32", samples);
@@ -202,7 +209,7 @@ NthKernel nth_kernel(const Activation& activation, const SampleView& x, std::spa
   const auto start = Clock::now();
   options.validate();
   check_activation(activation);
-  (void)x.rows("tangent hierarchies");
+  (void)x.rows({"tangent hierarchies", "they belong to two-layer networks on vectors: give samples of numbers"});
   check_samples(x);
   if (x.count() == 0) fail(Code::input, "there are no training samples");
   if (x.shape.size() == 0) fail(Code::input, "samples have no features");
@@ -212,10 +219,9 @@ NthKernel nth_kernel(const Activation& activation, const SampleView& x, std::spa
   const Index n = x.count();
   const Index features = x.shape.size();
   const Index all = n + (test ? test->count() : 0);
-  const auto count = [](Index value) { return static_cast<double>(value); };
-  require_memory(
-      sizeof(double) * (count(all) * (12 * count(n) + 12 * count(chunk) + count(features)) + 6 * count(n) * count(n)),
-      options.memory, "this kernel", "take fewer samples or test points", {Remedy::fewer_samples, Remedy::more_memory});
+  const MemoryNeed need(n, all, features);
+  require_memory(need.least, options.memory, "this kernel", "take fewer samples or test points",
+                 {Remedy::fewer_samples, Remedy::more_memory});
 
   const Network network = two_layers(activation, features);
   const GramOptions how{.kind = Kind::ntk, .precision = Precision::f64, .progress = options.progress};
@@ -225,12 +231,13 @@ NthKernel nth_kernel(const Activation& activation, const SampleView& x, std::spa
   const bool antithetic = !has_parity(activation);
   const Directions directions(points.view().block(0, 0, n, features), antithetic, options.seed, engine);
   FourthOrderSum sum(activation, points.view(), weights, engine);
-  Index size = (options.samples + replicates - 1) / replicates;
-  if (antithetic) size += size % 2;
-  EntryMoments moments = sample_correction(sum, directions, all, n, features, size, options);
+  Replicates replicates(sum, directions, all, n, options.tolerance && need.sums_fit(options.memory));
+  Index first_size = (options.samples + Replicates::count - 1) / Replicates::count;
+  if (antithetic) first_size += first_size % 2;
+  auto [moments, size] = sample_correction(replicates, first_size, options);
 
   NthKernel result;
-  result.samples = moments.count() * size;
+  result.samples = Replicates::count * size;
   result.relative_error = relative_error(moments);
   Matrix<double> mean;
   Matrix<double> error;

@@ -17,11 +17,12 @@ namespace widelimit {
 struct NthOptions {
   static constexpr Index default_max_samples = Index{1} << 18U;
 
-  Index samples = 4096;  ///< minimum number of hidden weight vectors for expectations; ≥ 32
-  /// Target for the standard error of the correction, largest error relative to largest entry; more hidden weights are
-  /// drawn until it is reached.
+  /// Number of hidden weight vectors for expectations, rounded up to equal replicates; ≥ 32. Powers of 2 are best.
+  Index samples = 4096;
+  /// Target for the standard error of the correction, largest error relative to largest entry: `samples` is doubled
+  /// until it is reached. The result is that of a run with the final number, bit for bit.
   std::optional<double> tolerance;
-  std::optional<Index> max_samples;  ///< limit for that, default_max_samples if absent; requires a tolerance
+  std::optional<Index> max_samples;  ///< no doubling beyond it, default_max_samples if absent; requires a tolerance
   double width = 1;                  ///< m of the factor 1/m of the correction; > 0
   std::uint64_t seed = 0;
   std::optional<std::size_t> memory;  ///< total memory limit in bytes; default: the available memory
@@ -62,10 +63,11 @@ struct NthKernel {
 ///
 ///     K^NTH = Θ + (1/m) Σ_ij M_ij E[K⁽⁴⁾(x,x',i,j)],   M of LabelWeights, K⁽⁴⁾ and its mean of FourthOrderSum.
 ///
-/// [docs/theory/tangent-hierarchy.md]. Θ is exact; the mean is over quasi-random directions in at least 16 replicates,
-/// which give the standard errors. Samples enter as w·x without 1/√d: the network `dense σ dense` of width m has this
-/// kernel on x/√d. For a kinked σ (relu) this is LA's definition, not the finite-width correction, which has additional
-/// terms from the kinks; a remark states this. O(n³ + n²·samples) time, 12(n + test)n doubles.
+/// [docs/theory/tangent-hierarchy.md]. Θ is exact; the mean is over quasi-random directions in 16 replicates, which
+/// give the standard errors, themselves uncertain by 18 %. Samples enter as w·x without 1/√d: the network `dense σ
+/// dense` of width m has this kernel on x/√d. For a kinked σ (relu) this is LA's definition, not the finite-width
+/// correction, which has additional terms from the kinks; a remark states this. O(n³ + n²·samples) time, 12(n + test)n
+/// doubles; with a tolerance, 16 more such matrices if memory suffices, which saves half of the directions.
 [[nodiscard]] NthKernel nth_kernel(const Activation& activation, const SampleView& x, std::span<const double> y,
                                    const std::optional<SampleView>& test, const NthOptions& options,
                                    const Engine& engine);

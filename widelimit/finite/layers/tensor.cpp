@@ -100,7 +100,7 @@ Tensor<T> read_samples(const SampleView& samples, const Shape& shape) {
         }
         return tensor;
       },
-      samples.rows("networks of finite width"));
+      samples.rows({"networks of finite width", "graph networks, such as gntk:4, have kernels only"}));
 }
 
 template class Tensor<float>;

@@ -53,7 +53,8 @@ Matrix<double> step_kernel(const TrainedNetwork& network, bool start, const Samp
          network.architecture.output.size());
   }
   if (network.linearised) fail(Code::usage, "the step kernel of a linearised network is its tangent kernel; use that");
-  if (!(rate > 0) || !std::isfinite(rate)) fail(Code::usage, "rate is {}; it must be positive and finite", rate);
+  if (!(rate > 0) || !std::isfinite(rate))
+    fail(Code::usage, "the step size is {}; it must be positive and finite", rate);
   for (const SampleView* some : {&x, &points}) {
     if (some->shape.size() != network.shape.size()) {
       fail(Code::input, "samples of shape {}; the network was trained on {}", to_string(some->shape),

@@ -58,7 +58,7 @@ Spread spread_of(const SampleView& x) {
         }
         return spread;
       },
-      x.rows("classical kernels"));
+      x.rows({"classical kernels", "use the kernel of a graph network, such as gntk:4"}));
 }
 
 double three_digits(double value) {

@@ -34,7 +34,7 @@ Matrix<double> read_dense(const SampleView& samples, std::string_view name) {
         }
         return values;
       },
-      samples.dense("dense rows"));
+      samples.dense({"classical kernels", "use the kernel of a graph network, such as gntk:4"}));
 }
 
 SparseMatrix read_sparse(const SampleView& samples, std::string_view name) {

@@ -3,6 +3,7 @@
 #include "widelimit/base/choice.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/interruption.hpp"
+#include "widelimit/kernel/inputs.hpp"
 #include "widelimit/kernel/label_aware/pair_estimate.hpp"
 #include "widelimit/kernel/label_aware/pair_tiles.hpp"
 
@@ -25,12 +26,37 @@ void check_functions(LabelAwareMethod method, const PairFunctions* own) {
 
 void check_sources(LabelAwareMethod method, const PairSources& sources, Index samples) {
   check_functions(method, sources.own);
+  if (sources.train && sources.train->count() != samples) {
+    fail(Code::input, "the kernel has {} columns for {} training samples", samples, sources.train->count());
+  }
   if (!reads_samples(method)) return;
   if (!sources.train)
     fail(Code::usage, "{} also needs the samples; provide them, or choose kr1 or kr2", to_string(method));
-  if (sources.train->count() != samples) {
-    fail(Code::input, "the kernel has {} columns for {} training samples", samples, sources.train->count());
+  if (sources.train->graphs() != nullptr) {
+    fail(Code::input,
+         "{} compares samples of numbers and does not take graphs; choose kr1 or kr2, which use their kernel only",
+         to_string(method));
   }
+  check_samples(*sources.train, "training sample");
+}
+
+/// Throws Error{usage} or Error{input} unless the kernel of test samples, rows by cols, matches `samples` training
+/// samples and the sources.
+void check_test(LabelAwareMethod method, const PairSources& sources, Index rows, Index cols, Index samples) {
+  if (cols != samples) {
+    fail(Code::input, "the kernel of the test samples must be test × train, but is {} by {} for {} training samples{}",
+         rows, cols, samples, rows == samples ? "; give its transpose" : "");
+  }
+  if (sources.test && sources.test->count() != rows) {
+    fail(Code::input, "the kernel has {} rows for {} test samples", rows, sources.test->count());
+  }
+  if (!reads_samples(method)) return;
+  if (!sources.test) fail(Code::usage, "{} also needs the test samples; provide them", to_string(method));
+  if (sources.train && sources.test->shape.size() != sources.train->shape.size()) {
+    fail(Code::input, "test samples have {} values, training samples {}", sources.test->shape.size(),
+         sources.train->shape.size());
+  }
+  check_samples(*sources.test, "test sample");
 }
 
 void check_labels(std::span<const Index> labels, Index classes, Index samples) {
@@ -116,20 +142,18 @@ void require_pair_functions(const LabelAware* aware, const PairFunctions* given)
 }
 
 void check_sources(const LabelAware& aware, KernelPart part, const PairSources& sources, Index rows, Index cols) {
-  check_sources(aware.method, sources, cols);
-  if (part == KernelPart::train && rows != cols)
+  if (part == KernelPart::test) {
+    check_test(aware.method, sources, rows, cols, sources.train ? sources.train->count() : cols);
+  } else if (rows != cols) {
     fail(Code::input, "a Gram matrix is square; this one is {} by {}", rows, cols);
-  if (!reads_samples(aware.method)) return;
-  require_pair_functions(&aware, sources.own);
-  if (part == KernelPart::train) return;
-  if (!sources.test) fail(Code::usage, "{} also needs the test samples; provide them", to_string(aware.method));
-  if (sources.test->count() != rows) {
-    fail(Code::input, "the kernel has {} rows for {} test samples", rows, sources.test->count());
   }
-  if (sources.test->shape.size() != sources.train->shape.size()) {
-    fail(Code::input, "test samples have {} values, training samples {}", sources.test->shape.size(),
-         sources.train->shape.size());
-  }
+  check_sources(aware.method, sources, cols);
+  if (reads_samples(aware.method)) require_pair_functions(&aware, sources.own);
+}
+
+void check_test_kernel(const LabelAwareOptions& options, const PairSources& sources, Index rows, Index cols,
+                       Index samples) {
+  check_test(options.method, sources, rows, cols, samples);
 }
 
 std::string_view to_string(LabelAwareMethod method) { return method_names[static_cast<std::size_t>(method)]; }
@@ -255,6 +279,7 @@ Index add_label_aware(const LabelAware& aware, KernelPart part, AnyMatrix& kerne
 std::vector<double> label_aware_diagonal(const LabelAware& aware, std::span<const double> theta,
                                          const std::optional<SampleView>& x, const PairFunctions* own) {
   const PairSources sources{.train = x, .own = own};
+  if (x) check_samples(*x, "test sample");
   check_sources(aware, KernelPart::train, sources, std::ssize(theta), std::ssize(theta));
   const PairEstimator z(aware, KernelPart::train, sources);
   std::vector<double> result(theta.begin(), theta.end());
@@ -272,6 +297,7 @@ LabelAwareKernels make_label_aware(EngineMatrix& train, EngineMatrix* test, cons
                                    std::span<const Index> labels, Index classes, const LabelAwareOptions& options,
                                    const Engine& engine, Progress* progress) {
   const Interruptible interruptible(progress);
+  if (test != nullptr) check_test_kernel(options, sources, test->rows(), test->cols(), train.rows());
   LabelAwareKernels result;
   // Distances are cached in the lower triangle of a float64 matrix; float32 would round them.
   const bool kept = train.precision() == Precision::f64 &&

@@ -114,7 +114,8 @@ void require_pair_functions(const LabelAware* aware, const PairFunctions* given)
 enum class KernelPart : std::uint8_t { train, test };
 
 /// kernel += λ·Z, in place; the training kernel becomes exactly symmetric. Returns the number of pairs that kernel
-/// regression clamped to its range. Throws Error{input} for an entry that is not finite.
+/// regression clamped to its range. Throws Error{input} for a value or an entry that is not finite, and for a kernel of
+/// another size than the samples in `sources`, if there are any.
 Index add_label_aware(const LabelAware& aware, KernelPart part, EngineMatrix& kernel, const PairSources& sources,
                       const Engine& engine, Progress* progress = nullptr);
 /// The same for a matrix in host memory, on any engine.
@@ -133,8 +134,9 @@ struct LabelAwareKernels {
   Index beyond = 0;       ///< pairs that kernel regression clamped to its range
 };
 
-/// Fits Z to the Gram matrix of the training samples, adds λ·Z to it and to that of the test samples, if given, and
-/// treats negative eigenvalues. In place, on any engine.
+/// Fits Z to the Gram matrix of the training samples, adds λ·Z to it and to the test × train kernel, if given, and
+/// treats negative eigenvalues. In place, on any engine; the sizes of all matrices and samples are checked before any
+/// is changed.
 [[nodiscard]] LabelAwareKernels make_label_aware(EngineMatrix& train, EngineMatrix* test, const PairSources& sources,
                                                  std::span<const Index> labels, Index classes,
                                                  const LabelAwareOptions& options, const Engine& engine,

@@ -23,6 +23,10 @@ constexpr Index panel_rows = 256;
 /// Pairs whose features are processed at a time: those of set 1 take 22 KiB.
 constexpr Index pairs_at_once = 256;
 
+SampleReader pair_features_reader() {
+  return {"pair features", "choose the methods kr1 or kr2, which use the kernel of graphs only"};
+}
+
 /// Copies rows of samples in double.
 void read_rows(const SampleView& x, Range range, MatrixView<double> into) {
   const auto copy = [&](const auto& rows) {
@@ -36,7 +40,7 @@ void read_rows(const SampleView& x, Range range, MatrixView<double> into) {
           copy(rows);
         }
       },
-      x.part(range.begin, range.size()).rows("pair features"));
+      x.part(range.begin, range.size()).rows(pair_features_reader()));
 }
 
 template <typename Visit>
@@ -126,7 +130,7 @@ Matrix<double> principal_components(const SampleView& x, const std::vector<doubl
 }  // namespace
 
 PairBasis pair_basis(const SampleView& x, bool components, const Engine& engine, Progress* progress) {
-  (void)x.rows("pair features");
+  (void)x.rows(pair_features_reader());
   const auto n = static_cast<double>(x.count());
   std::vector<double> centre = mean_of(x);
   // Σ_ij ‖x_i − x_j‖² = 2n Σ_i ‖x_i − µ‖².
@@ -189,7 +193,7 @@ PairFeatures::PairFeatures(const PairBasis& basis, const PairSamples* left, cons
 host::PairPanel PairFeatures::panel(const PairSamples& samples, Range range, host::PairPanel::Side side,
                                     bool distances) {
   const double* means = samples.mean_.data() + range.begin;
-  const NumberRows numbers = samples.x_.part(range.begin, range.size()).rows("pair features");
+  const NumberRows numbers = samples.x_.part(range.begin, range.size()).rows(pair_features_reader());
   if (const auto* rows = std::get_if<MatrixView<const double>>(&numbers)) return {*rows, means, side, distances};
   Matrix<double> copy(range.size(), samples.x_.shape.size(), Content::unset);
   read_rows(samples.x_, range, copy.view());

@@ -20,8 +20,11 @@ constexpr Index strip = 512;
 void count_signs(const std::vector<double>& values, double epsilon, SpectrumRepair& repair) {
   repair.smallest = values.front();
   repair.largest = std::max(std::abs(values.front()), std::abs(values.back()));
+  repair.nearest = repair.largest;
   const double rounding = static_cast<double>(values.size()) * epsilon * repair.largest;
   for (const double value : values) {
+    repair.nearest = std::min(repair.nearest, std::abs(value));
+    repair.mean += std::abs(value) / static_cast<double>(values.size());
     ++(value > rounding ? repair.inertia.positive : value < -rounding ? repair.inertia.negative : repair.inertia.zero);
   }
 }
@@ -45,6 +48,7 @@ Psd parse_psd(std::string_view text) { return parse_choice<Psd>("treatment of ne
 SpectrumRepair repair_spectrum(EngineMatrix& kernel, Psd psd, const Engine& engine, Progress* progress) {
   const Algebra& algebra = engine.algebra();
   const Index n = kernel.rows();
+  if (kernel.cols() != n) fail(Code::input, "a Gram matrix is square; this one is {} by {}", n, kernel.cols());
   SpectrumRepair repair{.psd = psd};
   if (n == 0) return repair;
   EngineMatrix vectors;
@@ -73,8 +77,22 @@ SpectrumRepair repair_spectrum(EngineMatrix& kernel, Psd psd, const Engine& engi
   return repair;
 }
 
+std::string near_zero_warning(const SpectrumRepair& repair) {
+  if (repair.psd != Psd::none || repair.inertia == Inertia{} || repair.nearest > 1e-6 * repair.mean) return {};
+  return fmt::format(
+      "an eigenvalue of the kernel is near 0 ({:.2g}, the mean magnitude is {:.2g}): regression without a ridge term "
+      "is "
+      "then erratic; change the ratio, clip or shift the eigenvalues, or add a ridge term",
+      repair.nearest, repair.mean);
+}
+
 void project_test(const SpectrumRepair& repair, EngineMatrix& kernel, const Engine& engine) {
   if (repair.kept.empty()) return;
+  if (kernel.cols() != repair.kept.cols()) {
+    fail(Code::input, "the kernel of the test samples must be test × train, but is {} by {} for {} training samples{}",
+         kernel.rows(), kernel.cols(), repair.kept.cols(),
+         kernel.rows() == repair.kept.cols() ? "; give its transpose" : "");
+  }
   const Algebra& algebra = engine.algebra();
   for (Index begin = 0; begin < kernel.rows(); begin += strip) {
     const Index count = std::min(strip, kernel.rows() - begin);
@@ -90,6 +108,9 @@ void project_test(const SpectrumRepair& repair, EngineMatrix& kernel, const Engi
 
 void project_coefficients(const SpectrumRepair& repair, MatrixView<double> coefficients, const Engine& engine) {
   if (repair.kept.empty()) return;
+  if (coefficients.rows != repair.kept.cols()) {
+    fail(Code::input, "{} rows of coefficients for {} training samples", coefficients.rows, repair.kept.cols());
+  }
   Matrix<double> scores(repair.kept.rows(), coefficients.cols, Content::unset);
   engine.algebra().multiply(Transpose::no, repair.kept, coefficients, scores.view());
   engine.algebra().multiply(Transpose::yes, repair.kept, scores.view(), coefficients);

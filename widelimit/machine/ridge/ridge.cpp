@@ -36,6 +36,16 @@ void remark_on_condition(Summary& summary) {
       *summary.condition);
 }
 
+/// Remark on a matrix of a kernel that may be indefinite if an eigenvalue is near 0; else empty. There, a small change
+/// of the kernel changes the sign of the eigenvalue, and solutions are erratic long before digits are lost.
+std::string near_zero_remark(double condition) {
+  if (condition < 1e6) return {};
+  return fmt::format(
+      "an eigenvalue is near 0 (condition number about {:.1e}): decisions are sensitive to small changes of the "
+      "samples",
+      condition);
+}
+
 /// Remark on a fit with a matrix that is not positive definite.
 struct IndefiniteRemark {
   Inertia inertia;
@@ -46,13 +56,8 @@ struct IndefiniteRemark {
         "the kernel plus lambda/2 is indefinite, {} positive and {} negative eigenvalues: the coefficients solve the "
         "linear system of the machine, but need not minimise its objective",
         inertia.positive, inertia.negative);
-    if (condition * std::numeric_limits<double>::epsilon() >= 1e-8) {
-      words += fmt::format(
-          "; an eigenvalue is near 0 (condition number about {:.1e}): decisions are sensitive to small changes of the "
-          "samples",
-          condition);
-    }
-    return words;
+    const std::string near_zero = near_zero_remark(condition);
+    return near_zero.empty() ? words : words + "; " + near_zero;
   }
 };
 
@@ -104,8 +109,9 @@ bool solve_indefinite(const RidgeMatrix& a, MatrixView<const double> targets, co
   return true;
 }
 
-/// Handles a K that is indefinite although K + λ/2·I has a Cholesky factor: the duality gap is then not valid.
+/// Handles a K that may be indefinite although K + λ/2·I has a Cholesky factor: the duality gap is then not valid.
 void remark_on_kernel(const GramMatrix& k, Fit& fit, Progress* progress) {
+  if (fit.summary.message.empty()) fit.summary.message = near_zero_remark(*fit.summary.condition);
   if (is_semidefinite(k, progress)) return;
   const Inertia inertia = k.algebra().inertia(k.algebra().copy_of(k.matrix(), Precision::f64));
   fit.summary.dual.reset();

@@ -34,7 +34,8 @@ struct RidgeOptions {
 /// message suggests a λ. Only S K S + λ/2·I is tested: the gap is valid for the objective if K is positive
 /// semi-definite. With `indefinite`, a nonsingular indefinite matrix is solved by LDLᵀ in float64: the coefficients
 /// then need not minimise the objective, primal and dual are omitted, and the message gives the number of positive and
-/// negative eigenvalues (docs/theory/label_aware.md). [docs/theory/machines.md]  O(n³/3 + n² outputs), and n² numbers.
+/// negative eigenvalues, and a condition number above 10⁶ (docs/theory/label_aware.md). [docs/theory/machines.md]
+/// O(n³/3 + n² outputs), and n² numbers.
 [[nodiscard]] Fit fit_ridge(const GramMatrix& k, MatrixView<const double> targets, const RidgeOptions& options = {});
 
 /// Kernel regression, the minimum-norm interpolant: ridge at λ = 0, where only zero and nonzero weights are

@@ -1,0 +1,207 @@
+"""Machines by their name, for the functions fit_* and the estimators."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from widelimit import _core
+from widelimit._fit import Fit, Summary, make_fit, warn_of
+from widelimit._kernels import as_network, warn_of_quadrature
+from widelimit._samples import as_images, as_kernel, as_matrix
+from widelimit._targets import as_classes, as_numbers, as_weights, class_weighted, number_weights
+from widelimit._threads import usable
+
+_INDEFINITE = (
+    "; if it is indefinite by construction, as a label-aware kernel is, indefinite=True solves the system by LDLᵀ"
+)
+
+
+def _advised(parts: tuple, indefinite: bool | None) -> tuple:
+    """Adds the option `indefinite` to the message of a fit that ended without it; None: the caller has no such option.
+
+    parts: (alpha, bias, summary) of the core library.
+    """
+    alpha, bias, fields = parts
+    summary = Summary(*fields)
+    if indefinite is not False or summary.ending != "not positive definite":
+        return parts
+    return alpha, bias, summary._replace(message=summary.message + _INDEFINITE)
+
+
+def train_classes(
+    machine: str,
+    k: ArrayLike,
+    y: ArrayLike,
+    *,
+    lam: float | None = None,
+    bias: bool | None = None,
+    sample_weight: ArrayLike | None = None,
+    class_weight: Any = None,
+    scheme: str | None = None,
+    tolerance: float | None = None,
+    backend: str | None = None,
+    threads: int | None = None,
+    probability: bool | None = None,
+    check_definite: bool | None = None,
+    indefinite: bool | None = None,
+    stacklevel: int = 2,
+) -> Fit:
+    """Fits a classifier by name; `stacklevel` is that of its warning, 2 for the caller."""
+    classes, labels = as_classes(y)
+    scheme, parts, sigmoids = _core.train_classes(
+        as_kernel(k, "K", backend, usable(threads)),
+        labels,
+        len(classes),
+        machine,
+        lam,
+        bias,
+        scheme,
+        class_weighted(class_weight, machine, classes, labels, sample_weight),
+        tolerance,
+        usable(threads),
+        probability,
+        check_definite,
+        indefinite,
+    )
+    parts = _advised(parts, indefinite)
+    return warn_of(make_fit(machine, scheme, parts, classes, single=True, calibration=sigmoids), stacklevel)
+
+
+def train_values(
+    machine: str,
+    k: ArrayLike,
+    y: ArrayLike,
+    *,
+    lam: float | None = None,
+    epsilon: float | None = None,
+    bias: bool | None = None,
+    sample_weight: ArrayLike | None = None,
+    tolerance: float | None = None,
+    backend: str | None = None,
+    threads: int | None = None,
+    check_definite: bool | None = None,
+    indefinite: bool | None = None,
+    stacklevel: int = 2,
+) -> Fit:
+    """Fits a regressor by name; `stacklevel` is that of its warning, 2 for the caller."""
+    numbers = as_numbers(y)
+    single = numbers.ndim == 1
+    targets = numbers[:, None] if single else numbers
+    weights = as_weights(sample_weight)
+    scheme, parts, _ = _core.train_values(
+        as_kernel(k, "K", backend, usable(threads)),
+        targets,
+        machine,
+        lam,
+        epsilon,
+        bias,
+        weights,
+        tolerance,
+        usable(threads),
+        check_definite,
+        indefinite,
+    )
+    return warn_of(make_fit(machine, scheme, _advised(parts, indefinite), None, single), stacklevel)
+
+
+def train_aware_kernel(
+    machine: str,
+    k: ArrayLike,
+    y: ArrayLike,
+    label_aware: dict[str, Any],
+    *,
+    lam: float | None = None,
+    bias: bool | None = None,
+    sample_weight: ArrayLike | None = None,
+    class_weight: Any = None,
+    scheme: str | None = None,
+    tolerance: float | None = None,
+    threads: int | None = None,
+    probability: bool | None = None,
+    stacklevel: int = 2,
+) -> Fit:
+    """Fits a classifier on a label-aware kernel made from the Gram matrix k; k stays unchanged."""
+    classes, labels = as_classes(y)
+    (scheme, parts, sigmoids), aware = _core.fit_aware_kernel(
+        as_matrix(k, "K"),
+        labels,
+        len(classes),
+        machine,
+        lam,
+        bias,
+        scheme,
+        class_weighted(class_weight, machine, classes, labels, sample_weight),
+        tolerance,
+        probability,
+        usable(threads),
+        label_aware,
+    )
+    fit = make_fit(machine, scheme, parts, classes, single=True, calibration=sigmoids)
+    return warn_of(replace(fit, label_aware=aware), stacklevel)
+
+
+def fit_samples(
+    network: Any,
+    x: ArrayLike,
+    y: ArrayLike,
+    classify: bool,
+    *,
+    machine: str,
+    lam: float | None = None,
+    epsilon: float | None = None,
+    bias: bool | None = None,
+    sample_weight: ArrayLike | None = None,
+    class_weight: Any = None,
+    scheme: str | None = None,
+    tolerance: float | None = None,
+    probability: bool | None = None,
+    solver: str | None = None,
+    kind: str | None = None,
+    precision: str | None = None,
+    backend: str = "cpu",
+    threads: int | None = None,
+    channels_first: bool | None = None,
+    label_aware: dict[str, Any] | None = None,
+    pair_features: Any = None,
+    stacklevel: int = 2,
+) -> Fit:
+    """Fits a machine on the kernel of a network; the core library chooses the solver, as for `widelimit fit`."""
+    classes, labels, targets, single = None, None, None, True
+    if classify:
+        classes, labels = as_classes(y)
+        weights = class_weighted(class_weight, machine, classes, labels, sample_weight)
+    else:
+        weights = number_weights(class_weight, sample_weight)
+        numbers = as_numbers(y)
+        single = numbers.ndim == 1
+        targets = np.ascontiguousarray(numbers[:, None] if single else numbers)
+    net = as_network(network)
+    (scheme, parts, sigmoids), error, aware = _core.fit_samples(
+        net,
+        as_images(net, x, "x", channels_first, backend),
+        labels,
+        0 if classes is None else len(classes),
+        targets,
+        machine,
+        lam,
+        epsilon,
+        bias,
+        scheme,
+        weights,
+        tolerance,
+        probability,
+        solver,
+        kind,
+        precision,
+        backend,
+        usable(threads),
+        label_aware,
+        pair_features,
+    )
+    warn_of_quadrature(error, precision, stacklevel + 1)
+    fit = make_fit(machine, scheme, parts, classes, single, sigmoids)
+    return warn_of(fit if aware is None else replace(fit, label_aware=aware), stacklevel)
