@@ -111,6 +111,7 @@ void apply_label_aware_stored(const CommonOptions& common, const LabelAwareOptio
       write_label_aware(files.out, theta, sources, data.train.labels, std::ssize(data.train.class_names),
                         {options, request.memory, files.existing, &bar, std::move(inside), labels.arrays()}, engine);
   summary.made.repair = spectrum_of_file(files, n, request, engine, &bar);
+  if (const std::string warning = near_zero_warning(summary.made.repair); !warning.empty()) warn(common, warning);
   stop_if_interrupted();
   Record record("kernel");
   record.settings = files.settings;
