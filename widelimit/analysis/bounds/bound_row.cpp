@@ -7,10 +7,10 @@ namespace widelimit {
 namespace {
 
 double share_wrong(const FittedMachine& trained, const Matrix<double>& g, const std::vector<Index>& labels) {
-  const std::vector<Index> told = classes_of(trained.scheme, trained.classes, g.view());
+  const std::vector<Index> predicted = classes_of(trained.scheme, trained.classes, g.view());
   Index wrong = 0;
-  for (std::size_t i = 0; i < told.size(); ++i) wrong += told[i] != labels[i] ? 1 : 0;
-  return static_cast<double>(wrong) / static_cast<double>(told.size());
+  for (std::size_t i = 0; i < predicted.size(); ++i) wrong += predicted[i] != labels[i] ? 1 : 0;
+  return static_cast<double>(wrong) / static_cast<double>(predicted.size());
 }
 
 double mean_clipped(const ClippedLoss& loss, const Matrix<double>& g, const std::vector<double>& targets) {

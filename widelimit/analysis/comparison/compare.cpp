@@ -139,14 +139,14 @@ class ComparisonSetting {
   }
 
   /// Fits the chosen machine on the training part of a fold and predicts the test part.
-  [[nodiscard]] FoldChoice told(const OuterFold& fold, const GramMatrix& k, const GramMatrix& square,
-                                const Choice& choice) const {
+  [[nodiscard]] FoldChoice test_choice(const OuterFold& fold, const GramMatrix& k, const GramMatrix& square,
+                                       const Choice& choice) const {
     const FittedMachine fitted = fold.task.fit(square, choice.point.lambda);
     const EngineMatrix rows = k.algebra().gather(k.matrix(), fold.rows.test, fold.rows.train);
     return {.kernel = choice.kernel,
             .lambda = choice.point.lambda,
             .converged = fitted.fit.summary.converged(),
-            .told = fold.task.told(fitted, decision(fitted.fit, rows, engine_))};
+            .predictions = fold.task.predict(fitted, decision(fitted.fit, rows, engine_))};
   }
 
   /// Sets the unweighted error on the test samples of the machine fitted to all training samples.
@@ -155,9 +155,9 @@ class ComparisonSetting {
     const PartTask task(truth_, all_rows(x_.count()), checked_machine());
     const FittedMachine fitted = task.fit(gram(answer), lambda);
     const AnyView test_by_train = view_of(answer.matrices.back().values);
-    const MachinePredictions told = task.told(fitted, decision(fitted.fit, test_by_train, engine_));
+    const MachinePredictions predictions = task.predict(fitted, decision(fitted.fit, test_by_train, engine_));
     const SampleTargets truth = sample_targets(test_->targets);
-    const double errors = sum_of_errors(truth, told, all_rows(truth.samples()), {});
+    const double errors = sum_of_errors(truth, predictions, all_rows(truth.samples()), {});
     row.test_error = errors / static_cast<double>(truth.samples());
     if (truth.classes()) row.test_interval = wilson_interval(std::llround(errors), truth.samples());
   }
@@ -243,7 +243,7 @@ class Run {
           alone && points.size() == 1
               ? std::vector<TunePoint>{{.lambda = points.front().lambda, .misclassified = 0.0, .squared_error = 0.0}}
               : setting_.tune(fold, square, options);
-      if (improve(in_folds_[f], place, within)) row_.folds[f] = setting_.told(fold, k, square, *in_folds_[f]);
+      if (improve(in_folds_[f], place, within)) row_.folds[f] = setting_.test_choice(fold, k, square, *in_folds_[f]);
     }
   }
 

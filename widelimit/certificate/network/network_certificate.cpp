@@ -25,7 +25,7 @@ namespace {
 
 /// Returns a value that is negative if and only if the predicted class differs: a margin of zero counts as changed if
 /// prediction takes the other class; outputs that overflow have no class and count as unchanged.
-double told_margin(double margin, bool kept_at_zero) {
+double prediction_margin(double margin, bool kept_at_zero) {
   if (!std::isfinite(margin)) return std::numeric_limits<double>::infinity();
   return margin == 0 && !kept_at_zero ? -std::numeric_limits<double>::denorm_min() : margin;
 }
@@ -71,7 +71,7 @@ class MarginSlope {
     T* signal = signal_.sample(i);
     if (outputs == 1) {
       signal[0] = label == 1 ? T{1} : T{-1};
-      return told_margin(label == 1 ? f[0] : -f[0], label == 0);
+      return prediction_margin(label == 1 ? f[0] : -f[0], label == 0);
     }
     Index nearest = label == 0 ? 1 : 0;
     for (Index k = 0; k < outputs; ++k) {
@@ -79,7 +79,7 @@ class MarginSlope {
     }
     signal[label] = T{1};
     signal[nearest] = T{-1};
-    return told_margin(f[label] - f[nearest], label < nearest);
+    return prediction_margin(f[label] - f[nearest], label < nearest);
   }
 
   void back(const Parameters<T>& w, const Trace<T>& trace, double sign, MatrixView<double> slopes) {

@@ -172,9 +172,9 @@ MarginBounds margins_by_parts(const Architecture& architecture, std::optional<st
   const Index parts = (std::ssize(balls) + size - 1) / size;
   const auto one = [&](Index p) {
     const auto some = balls.subspan(usize(p * size), usize(std::min(size, std::ssize(balls) - p * size)));
-    std::vector<Index> told;
-    for (const Ball& ball : some) told.push_back(labels[usize(ball.point)]);
-    margins.put(p * size, part(some, told));
+    std::vector<Index> ball_labels;
+    for (const Ball& ball : some) ball_labels.push_back(labels[usize(ball.point)]);
+    margins.put(p * size, part(some, ball_labels));
   };
   if (!layers) {
     engine.for_each(parts, one);

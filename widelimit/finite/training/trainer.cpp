@@ -210,7 +210,7 @@ void Trainer<T>::record() {
   record_.distance.push_back(std::sqrt(squared_distance(w_, start_, engine_)));
   record_.objective.push_back((aux_.empty() ? record_.loss.back() : look_.loss) + penalty());
   if (at_start()) first_objective_ = record_.objective.back();
-  if (const auto right = told_right(outputs.view(), targets_)) record_.accuracy.push_back(*right);
+  if (const auto right = accuracy_of(outputs.view(), targets_)) record_.accuracy.push_back(*right);
   if (options_.record_outputs) {
     record_.outputs.insert(record_.outputs.end(), outputs.data(), outputs.data() + samples_ * outputs_);
   }
@@ -225,7 +225,7 @@ void Trainer<T>::record_test() {
   }
   if (test_targets_.rows == 0) return;
   record_.test_loss.push_back(loss_of(outputs, test_targets_));
-  if (const auto right = told_right(outputs.view(), test_targets_)) record_.test_accuracy.push_back(*right);
+  if (const auto right = accuracy_of(outputs.view(), test_targets_)) record_.test_accuracy.push_back(*right);
 }
 
 template <std::floating_point T>
