@@ -190,9 +190,9 @@ TEST_P(DeviceRoomTest, NothingIsLostWhereRoomEnds) {
   const Error error = thrown_error([&] { (void)write_gram(path, {&network, 1}, {&block, 1}, options, *engine_); });
   device().remove_ceiling(0);
   EXPECT_EQ(error.code(), Code::resource);
-  const std::string said = error.what();
-  EXPECT_NE(said.find("cannot allocate"), std::string::npos) << said;
-  EXPECT_NE(said.find("resume with the same settings"), std::string::npos) << said;
+  const std::string message = error.what();
+  EXPECT_NE(message.find("cannot allocate"), std::string::npos) << message;
+  EXPECT_NE(message.find("resume with the same settings"), std::string::npos) << message;
   options.progress = nullptr;
   options.existing = Existing::resume;
   const GramFileSummary summary = write_gram(path, {&network, 1}, {&block, 1}, options, *engine_);
@@ -243,9 +243,9 @@ TEST_P(DeviceRoomTest, SaysWhatTheLeastTakes) {
   const DeviceMemoryLimit limit(*engine_, megabyte);
   const Error error = thrown_error([&] { (void)compute_kernel(request, x, std::nullopt, *engine_); });
   EXPECT_EQ(error.code(), Code::resource);
-  const std::string said = error.what();
-  EXPECT_NE(said.find("needs at least"), std::string::npos) << said;
-  EXPECT_NE(said.find("but 977 KiB of "), std::string::npos) << said;
+  const std::string message = error.what();
+  EXPECT_NE(message.find("needs at least"), std::string::npos) << message;
+  EXPECT_NE(message.find("but 977 KiB of "), std::string::npos) << message;
 }
 
 TEST_P(DeviceRoomTest, BadSamplesAndSmallSets) {

@@ -169,10 +169,10 @@ TEST_P(SharedMatrices, CeilingHoldsAndIsTakenBack) {
       FAIL() << "no error";
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), Code::resource);
-      const std::string said = error.what();
-      EXPECT_NE(said.find("cannot allocate 7.63 MiB"), std::string::npos) << said;
-      EXPECT_NE(said.find("of its"), std::string::npos) << said;
-      EXPECT_NE(said.find("of which the limit leaves 0.924 MiB"), std::string::npos) << said;
+      const std::string message = error.what();
+      EXPECT_NE(message.find("cannot allocate 7.63 MiB"), std::string::npos) << message;
+      EXPECT_NE(message.find("of its"), std::string::npos) << message;
+      EXPECT_NE(message.find("of which the limit leaves 0.924 MiB"), std::string::npos) << message;
     }
   }
   EXPECT_EQ(device().room().taken, before.taken);

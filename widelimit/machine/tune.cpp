@@ -85,7 +85,7 @@ std::optional<std::string> indefinite(const GramMatrix& k, const MachineOptions&
   if (!machine.check_definite || machine.machine == Machine::regression) return std::nullopt;
   k.check();
   if (is_semidefinite(k, machine.progress)) return std::nullopt;
-  return diagonal_cure(k, machine.progress);
+  return diagonal_shift_advice(k, machine.progress);
 }
 
 /// Returns the sum of the weights of some samples; empty weights mean 1.

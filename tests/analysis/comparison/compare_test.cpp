@@ -60,8 +60,8 @@ Comparison compare(const Ring& ring, const CompareOptions& options, const std::v
 }
 
 AnyMatrix gram_of(const AnyKernel& kernel, const SampleView& x, const std::optional<SampleView>& z = std::nullopt) {
-  KernelAnswer answer = compute_kernel({.kernel = kernel}, x, z, processor());
-  return std::move(answer.matrices.back().values);
+  KernelResult result = compute_kernel({.kernel = kernel}, x, z, processor());
+  return std::move(result.matrices.back().values);
 }
 
 TEST(Compare, AllHaveTheFoldsOfTune) {
@@ -365,7 +365,7 @@ TEST(Compare, StopsWhereItIsAsked) {
   CompareOptions options = by(Machine::svm);
   options.tune.machine.progress = &all;
   (void)compare(ring, options);
-  EXPECT_GT(all.asked, 5);
+  EXPECT_GT(all.updates, 5);
   for (const int last : {1, 5}) {  // the number of polls depends on the clock
     StopAt stop(last);
     options.tune.machine.progress = &stop;

@@ -113,9 +113,9 @@ Attacked attack_margins(const TrainedNetwork& trained, const AttackedRows& attac
     std::vector<double> values(which.size());
     Matrix<double> slopes(x.rows, x.cols, Content::unset);
     margins.evaluate(x, which, values.data(), slopes.view());
-    std::vector<bool> answers;
-    for (const double value : values) answers.push_back(value < 0);
-    return answers;
+    std::vector<bool> is_changed;
+    for (const double value : values) is_changed.push_back(value < 0);
+    return is_changed;
   };
   NearestSamples found(attacked.points.rows, attacked.points.cols);
   AttackDescent(attacked, goal, std::move(rows), *options.attack, found).run(progress);
@@ -302,16 +302,16 @@ void attack_points(const TrainedNetwork& trained, const SampleView& samples, std
 }  // namespace
 
 Certificates certify_network(const TrainedNetwork& trained, const SampleView& given, std::span<const Index> labels,
-                             const CertifyOptions& asked, const Engine& engine, const Scaler* scaling) {
-  const Interruptible interruptible(asked.progress);
+                             const CertifyOptions& requested, const Engine& engine, const Scaler* scaling) {
+  const Interruptible interruptible(requested.progress);
   require_layers(engine, "certificates of networks of finite width");
-  check_request(trained, given, labels, asked);
+  check_request(trained, given, labels, requested);
   const auto begin = Clock::now();
   Dataset data = copy_samples(given, "the samples");
   if (scaling != nullptr) scaling->apply(data);
   const SampleView samples = data.view();
   const Tensor<double> all = read_samples<double>(samples, trained.architecture.input);
-  const InputUnits units(scaling, asked, all.shape().size(),
+  const InputUnits units(scaling, requested, all.shape().size(),
                          std::holds_alternative<Matrix<float>>(data.values) ? Precision::f32 : Precision::f64);
   const CertifyOptions options = units.scaled(rows_of(all));
   const Index count = samples.count();

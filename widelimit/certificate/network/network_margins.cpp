@@ -137,11 +137,11 @@ Index numbers_within(const LayerPasses<double>& layers, Index most, Index shares
 Index widest(const std::vector<Stage>& stages) {
   Index most = 1;
   for (const Stage& stage : stages) {
-    Index seen = std::max(stage.in.size(), stage.out.size());
+    Index numbers = std::max(stage.in.size(), stage.out.size());
     if (std::holds_alternative<Conv>(stage.layer.value)) {
-      seen += stage.out.positions() * stage.windows->size() * stage.in.channels;
+      numbers += stage.out.positions() * stage.windows->size() * stage.in.channels;
     }
-    most = std::max({most, seen, widest(stage.branch) + stage.in.size(), widest(stage.shortcut) + stage.in.size()});
+    most = std::max({most, numbers, widest(stage.branch) + stage.in.size(), widest(stage.shortcut) + stage.in.size()});
   }
   return most;
 }

@@ -60,12 +60,12 @@ class MemoryAccount {
 }
 
 /// Throws Error{resource}: the device has `free` of `total` bytes free, of which at most `left` may be allocated.
-[[noreturn]] inline void refuse_room(const std::string& device, std::size_t asked, std::size_t free, std::size_t left,
-                                     std::size_t total) {
+[[noreturn]] inline void refuse_room(const std::string& device, std::size_t requested, std::size_t free,
+                                     std::size_t left, std::size_t total) {
   const std::string limit = left < free ? fmt::format(", of which the limit leaves {}", room_text(left)) : "";
   throw Error(Code::resource,
-              fmt::format("{} cannot allocate {}: {} of its {} are free{}", device, room_text(asked), room_text(free),
-                          room_text(total), limit),
+              fmt::format("{} cannot allocate {}: {} of its {} are free{}", device, room_text(requested),
+                          room_text(free), room_text(total), limit),
               {Remedy::fewer_samples, Remedy::single_precision});
 }
 

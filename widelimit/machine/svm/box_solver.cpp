@@ -75,7 +75,7 @@ class Decomposition final : public BoxSolver::Worker {
     best_.objectives.primal = no_bound;
     shrunk_ = false;
     work_ = 0;
-    another_way_ = may_leave_boundary() ? first_look() : no_bound;
+    another_way_ = may_leave_boundary() ? first_check() : no_bound;
     scale_ = 0;
     for (const double p : problem.linear) scale_ = std::max(scale_, std::abs(p));
     ticker_.emplace(options.progress, limit_, "working sets");
@@ -171,7 +171,7 @@ class Decomposition final : public BoxSolver::Worker {
   }
 
   /// Returns the work after which to check whether K has low rank.
-  [[nodiscard]] double first_look() const {
+  [[nodiscard]] double first_check() const {
     const Index n = problem_->size();
     const bool known = factor_ && factor_->complete();
     return cost_of_interior(n, known ? factor_->rank() : std::min<Index>(n / 4, 16));
@@ -221,11 +221,11 @@ class Decomposition final : public BoxSolver::Worker {
     evaluator_.evaluate_nominal(found_);
     const BoxSolution before = found_;
     InteriorPoint point(*problem_, algebra_, algebra_.copy_of(factor_->rows().view()));
-    double wanted = options_->tolerance / 8;
+    double target_gap = options_->tolerance / 8;
     for (int step = 0; step < most_interior_steps && point.step(); ++step) {
       ++found_.iterations;
       ticker_->at(found_.iterations);
-      if (point.gap() > wanted) continue;
+      if (point.gap() > target_gap) continue;
       found_.a = point.coefficients();
       refresh();
       evaluator_.set_error(found_.a, evaluator_.error());
@@ -233,7 +233,7 @@ class Decomposition final : public BoxSolver::Worker {
         found_.interior = true;
         return true;
       }
-      wanted = point.gap() / 10;
+      target_gap = point.gap() / 10;
     }
     evaluator_.evaluate_nominal(found_);
     if (!(found_.objectives.dual > before.objectives.dual)) {
@@ -319,7 +319,7 @@ class Decomposition final : public BoxSolver::Worker {
 
   /// Returns Move::made if enough variables have settled to remove them.
   Move run_active(ActiveSet<T>& active, double allowed, bool may_shrink) {
-    const Index between_looks = std::clamp<Index>(active.size(), 1000, 4000);
+    const Index check_interval = std::clamp<Index>(active.size(), 1000, 4000);
     double spent = 0;
     double descent = 0;
     for (Index count = 1; found_.iterations < limit_; ++count) {
@@ -340,7 +340,7 @@ class Decomposition final : public BoxSolver::Worker {
         }
         if (work_ >= another_way_ && interior_point_is_shorter()) return Move::slow;
       }
-      if (count % between_looks != 0) continue;
+      if (count % check_interval != 0) continue;
       if (may_shrink && 10 * std::ssize(active.unsettled()) <= 7 * active.size()) return Move::made;
       const double worth = 1e-5 * options_->tolerance * (std::abs(found_.objectives.dual) + active.descent());
       if (active.descent() - descent <= worth) return Move::stalled;
