@@ -250,7 +250,7 @@ TEST_F(Resume, AFullDiskKeepsWhatIsFinished) {
   EXPECT_TRUE(read_back(path) == expected);
 }
 
-TEST_F(Resume, NoRoomAtTheStartLeavesNothing) {
+TEST_F(Resume, FullDiskAtTheStartLeavesNothing) {
   struct rlimit before {};
   ::getrlimit(RLIMIT_FSIZE, &before);
   ::signal(SIGXFSZ, SIG_IGN);

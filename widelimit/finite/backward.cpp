@@ -119,14 +119,14 @@ class Backward {
 /// Allocates the signals of a chain, unless they exist. Factors point into them, so they must not be reallocated during
 /// a pass.
 template <std::floating_point T>
-void make_room(const std::vector<Stage>& stages, Trace<T>& signals) {
+void allocate_signals(const std::vector<Stage>& stages, Trace<T>& signals) {
   signals.values.resize(stages.size() + 1);
   signals.arms.resize(stages.size());
   for (std::size_t k = 0; k < stages.size(); ++k) {
     if (!std::holds_alternative<Residual>(stages[k].layer.value)) continue;
     signals.arms[k].resize(2);
-    make_room(stages[k].branch, signals.arms[k][0]);
-    make_room(stages[k].shortcut, signals.arms[k][1]);
+    allocate_signals(stages[k].branch, signals.arms[k][0]);
+    allocate_signals(stages[k].shortcut, signals.arms[k][1]);
   }
 }
 
@@ -134,7 +134,7 @@ void make_room(const std::vector<Stage>& stages, Trace<T>& signals) {
 
 template <std::floating_point T>
 Tensor<T>& Gradient<T>::output_signal(const Architecture& architecture) {
-  make_room(architecture.stages, signals);
+  allocate_signals(architecture.stages, signals);
   return signals.values.back();
 }
 

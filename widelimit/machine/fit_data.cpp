@@ -59,11 +59,11 @@ std::size_t memory_left(const FitDataOptions& options, std::size_t held) {
 
 /// Returns the memory in bytes for a Gram matrix and its factor, which are stored in device memory if the engine has
 /// its own.
-std::size_t matrix_room(const FitDataOptions& options, std::size_t held, const Engine& engine) {
+std::size_t matrix_memory(const FitDataOptions& options, std::size_t held, const Engine& engine) {
   const std::size_t host = memory_left(options, held);
   const DeviceMatrices* const device = device_matrices(engine);
   if (device == nullptr) return host;
-  const std::size_t free = device->room().free;
+  const std::size_t free = device->memory_use().free;
   return options.memory ? std::min(host, free) : free;
 }
 
@@ -181,7 +181,7 @@ std::optional<FittedData> fit_by_products(const KernelRequest& request, const Sa
   }
   if (options.machine.machine != Machine::ridge || options.posterior || network == nullptr) return std::nullopt;
   if (options.label_aware) return std::nullopt;
-  const std::size_t memory = matrix_room(options, held, engine);
+  const std::size_t memory = matrix_memory(options, held, engine);
   const Solver solver = chosen_solver(options, true, x.count(), y.outputs(), request.precision, memory);
   if (solver != Solver::conjugate_gradients) return std::nullopt;
   RidgeTask task = ridge_task(y);

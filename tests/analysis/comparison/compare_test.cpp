@@ -223,7 +223,7 @@ TEST(Compare, AFailureLeavesTheOthers) {
   EXPECT_THROW((void)compare(ring, by(Machine::ridge), candidates), Error);
 }
 
-TEST(Compare, AKernelWithoutRoomLeavesTheOthers) {
+TEST(Compare, AKernelThatExceedsMemoryLeavesTheOthers) {
   const Ring ring(40);
   CompareOptions options = by(Machine::ridge);
   options.memory = 40 * 40 * sizeof(double) - 1;

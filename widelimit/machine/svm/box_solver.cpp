@@ -60,8 +60,8 @@ constexpr int most_stalls = 3;
 template <std::floating_point T>
 class Decomposition final : public BoxSolver::Worker {
  public:
-  Decomposition(const GramMatrix& gram, std::vector<Index> samples, std::size_t room)
-      : columns_(gram, std::move(samples), room),
+  Decomposition(const GramMatrix& gram, std::vector<Index> samples, std::size_t memory)
+      : columns_(gram, std::move(samples), memory),
         algebra_(gram.algebra()),
         asymmetry_(gram.check()),
         excess_(2 * semidefinite_allowance(gram.samples(), gram.precision())),
@@ -188,8 +188,9 @@ class Decomposition final : public BoxSolver::Worker {
   /// Returns the largest rank of a factor: at most half the samples, since more saves nothing, and limited by memory.
   [[nodiscard]] Index most_dimensions() const {
     const Index n = problem_->size();
-    const double by_room = static_cast<double>(options_->room) / (3.0 * sizeof(double) * static_cast<double>(n));
-    return static_cast<Index>(std::min(by_room, static_cast<double>(n) / 2));
+    const double rank_in_memory =
+        static_cast<double>(options_->memory) / (3.0 * sizeof(double) * static_cast<double>(n));
+    return static_cast<Index>(std::min(rank_in_memory, static_cast<double>(n) / 2));
   }
 
   /// Whether K has such a low rank that an interior point method takes less time than the steps so far. If not,
@@ -304,7 +305,7 @@ class Decomposition final : public BoxSolver::Worker {
       std::vector<Index> kept = active->unsettled();
       active.reset();
       packed.reset();
-      packed = std::make_unique<GramColumns<T>>(columns_, kept, options_->room);
+      packed = std::make_unique<GramColumns<T>>(columns_, kept, options_->memory);
       active = std::make_unique<ActiveSet<T>>(*problem_, *packed, std::move(kept), found_.a, gradient_, excess_);
     }
     if (ended == Move::unbounded || ended == Move::indefinite) ray_ = active->ray(problem_->size());
@@ -380,11 +381,11 @@ class Decomposition final : public BoxSolver::Worker {
 
 }  // namespace
 
-BoxSolver::BoxSolver(const GramMatrix& gram, std::vector<Index> samples, std::size_t room) {
+BoxSolver::BoxSolver(const GramMatrix& gram, std::vector<Index> samples, std::size_t memory) {
   if (gram.precision() == Precision::f32) {
-    worker_ = std::make_unique<Decomposition<float>>(gram, std::move(samples), room);
+    worker_ = std::make_unique<Decomposition<float>>(gram, std::move(samples), memory);
   } else {
-    worker_ = std::make_unique<Decomposition<double>>(gram, std::move(samples), room);
+    worker_ = std::make_unique<Decomposition<double>>(gram, std::move(samples), memory);
   }
 }
 BoxSolver::~BoxSolver() = default;

@@ -208,7 +208,7 @@ InteriorPoint::Point InteriorPoint::direction(double target, const Point* before
 }
 
 /// Returns the step to the nearest bound along a direction, at most 1.
-double InteriorPoint::room(const Point& by) const {
+double InteriorPoint::feasible_step(const Point& by) const {
   double most = reach(at_.x, by.x, 1);
   most = reach(at_.z, by.z, most);
   for (std::size_t j = 0; j < multipliers_.size(); ++j) {
@@ -222,10 +222,10 @@ double InteriorPoint::room(const Point& by) const {
 bool InteriorPoint::step() {
   if (multipliers_.empty() || !factorise()) return false;
   const Point affine = direction(0, nullptr);
-  const double ahead = complementarity(affine, room(affine)) / static_cast<double>(products_);
+  const double ahead = complementarity(affine, feasible_step(affine)) / static_cast<double>(products_);
   const double centring = std::pow(ahead / mean_, 3);
   const Point by = direction(centring * mean_, &affine);
-  const double length = towards_bound * room(by);
+  const double length = towards_bound * feasible_step(by);
   if (!(length > shortest_step) || !std::isfinite(by.bias) || !std::isfinite(largest_of(by.x))) return false;
   for (std::size_t j = 0; j < multipliers_.size(); ++j) {
     at_.x[j] += length * by.x[j];

@@ -331,8 +331,8 @@ Pieces cut_into_pieces(const Differentiable& function, double reach) {
     for (const EdgeEstimate& edge : suspected) places.push_back(edge.place);
     std::vector<double> located;
     for (const EdgeEstimate& edge : suspected) {
-      const double room = 0.25 * distance_to_next(places, edge.place);
-      if (room > 16 * edge.margin) located.push_back(locate_edge(edge, room, fit, function.value));
+      const double length = 0.25 * distance_to_next(places, edge.place);
+      if (length > 16 * edge.margin) located.push_back(locate_edge(edge, length, fit, function.value));
     }
     result.list = cutter.between(merged(ends, located));
   }
