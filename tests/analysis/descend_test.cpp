@@ -84,11 +84,11 @@ TEST_P(StableStep, DividesWhatFallsFromWhatGrows) {
   options.steps = 5000;
   options.record_every = 100;
   options.rate = 0.99 * largest;
-  const Trajectory calm = descend(k.view(), y.view(), options);
-  EXPECT_TRUE(calm.summary.converged());
-  EXPECT_TRUE(calm.summary.message.empty());
-  ASSERT_TRUE(calm.rate.holds.has_value()) << calm.rate.note;
-  EXPECT_TRUE(*calm.rate.holds);
+  const Trajectory stable = descend(k.view(), y.view(), options);
+  EXPECT_TRUE(stable.summary.converged());
+  EXPECT_TRUE(stable.summary.message.empty());
+  ASSERT_TRUE(stable.rate.holds.has_value()) << stable.rate.note;
+  EXPECT_TRUE(*stable.rate.holds);
   options.rate = largest / 2;
   EXPECT_TRUE(*descend(k.view(), y.view(), options).rate.holds);
   if (GetParam() != LossKind::squared) return;
@@ -108,7 +108,7 @@ TEST(Descend, PegasosApproachesTheMachine) {
   const Matrix<double> y = random_signs(37, 1);
   FlowOptions exact;
   exact.loss.kind = LossKind::hinge;
-  exact.times = {forever};
+  exact.times = {infinity};
   const double optimum = flow(k.view(), y.view(), exact).objective.back();
   DescendOptions options{.loss = {.kind = LossKind::hinge}, .schedule = RateSchedule::pegasos, .steps = 20000};
   options.batch = 4;
@@ -142,7 +142,7 @@ TEST(Descend, RefusesWhatItCannotTake) {
   };
   const DescendOptions good{.loss = {.kind = LossKind::hinge}, .steps = 3};
   EXPECT_EQ(refused(good), Code{});
-  for (const double rate : {0.0, -1.0, std::nan(""), forever}) {
+  for (const double rate : {0.0, -1.0, std::nan(""), infinity}) {
     DescendOptions bad = good;
     bad.rate = rate;
     EXPECT_EQ(refused(bad), Code::input);
@@ -204,7 +204,7 @@ TEST(Descend, DoesNotBeginOnAnIndefiniteGram) {
 TEST(Descend, StopsWhenAsked) {
   const Matrix<double> k = random_gram(37, 50);
   const Matrix<double> y = random_signs(37, 1);
-  Impatient progress(1);
+  StopProgress progress(1);
   DescendOptions options{.loss = {.kind = LossKind::hinge}, .steps = 100};
   options.progress = &progress;
   EXPECT_EQ(code_of_error([&] { (void)descend(k.view(), y.view(), options); }), Code::interrupted);

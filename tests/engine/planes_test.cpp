@@ -327,12 +327,12 @@ TEST(Planes, WhatDoesNotFitTakesTheGeneralPathAndSaysSo) {
       {"conv relu conv(padding=CIRCULAR) relu flatten dense", "circular and other padding"},
       {"conv(padding=CIRCULAR, strides=3) relu flatten dense", "do not divide"},
       {"conv relu avg_pool(padding=CIRCULAR, window=2x2, strides=1x1) relu flatten dense", "across the edge"}};
-  for (const auto& [text, why] : cases) {
+  for (const auto& [text, reason] : cases) {
     SCOPED_TRACE(text);
     const Gram ours = gram(Network::parse(text), {x.view(), shape}, {}, *fast);
     const Gram expected = gram(Network::parse(text), {x.view(), shape}, {}, *oracle);
     EXPECT_EQ(ours.route.rfind("general image path", 0), 0U) << ours.route;
-    EXPECT_NE(ours.route.find(why), std::string::npos) << ours.route;
+    EXPECT_NE(ours.route.find(reason), std::string::npos) << ours.route;
     for (Index i = 0; i < 9; ++i)
       EXPECT_NEAR(entry_of(ours.ntk, i / 3, i % 3), entry_of(expected.ntk, i / 3, i % 3), 1e-9);
   }

@@ -294,7 +294,7 @@ DataKernels file_kernels(const std::filesystem::path& path, const KernelRequest&
   const Index outputs = std::max({Index{1}, std::ssize(data.train.class_names), data.train.outputs.cols()});
   DataKernels kernels;
   if (chosen_solver(options, true, n, outputs, train.precision(), memory) == Solver::conjugate_gradients) {
-    kernels.unheld = file_gram(std::move(train), engine, std::min(memory / 2, file_blocks), options.machine.progress);
+    kernels.streamed = file_gram(std::move(train), engine, std::min(memory / 2, file_blocks), options.machine.progress);
   } else {
     kernels.train = read_all(train, path.string(), request);
   }
@@ -389,7 +389,7 @@ FittedData fit_data(DataKernels kernels, const TrainTest& data, const FitDataOpt
     fitted.kernel_seconds = kernels.seconds;
     return fitted;
   }
-  const GramMatrix k = kernels.unheld ? *kernels.unheld : GramMatrix(view_of(kernels.train), engine);
+  const GramMatrix k = kernels.streamed ? *kernels.streamed : GramMatrix(view_of(kernels.train), engine);
   FittedData fitted = fit_on(k, kernels.semidefinite, targets, weighed.get());
   fitted.kernel_seconds = kernels.seconds;
   if (kernels.test) fitted.test = decision(fitted.machine.fit, view_of(*kernels.test), engine);

@@ -73,7 +73,7 @@ class ChainReader {
   }
 
   void push(ChainLayer layer) { chain_.layers.push_back(std::move(layer)); }
-  [[noreturn]] void refuse(std::string_view why) const { fail(Code::usage, "{} {}", place_, why); }
+  [[noreturn]] void refuse(std::string_view reason) const { fail(Code::usage, "{} {}", place_, reason); }
 
   bool positions_;
   Chain& chain_;

@@ -69,7 +69,7 @@ class ConeKernel {
   void find_extremes();
   void find_lowest();
   [[nodiscard]] TouchingRay touching(double sign) const;
-  [[nodiscard]] double slope_doubt(double u) const;
+  [[nodiscard]] double slope_error_bound(double u) const;
 
   std::vector<host::ConeLayer> layers_;
   double trained_ = 0;

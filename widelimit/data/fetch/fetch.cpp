@@ -55,7 +55,7 @@ class Fetcher {
     } else if (fetch) {
       get(file, target);
     } else {
-      meter_.was_there(file.bytes);
+      meter_.add_present(file.bytes);
       meter_.wait();
     }
     if (file.members.empty()) add(file, target, fetch);
@@ -98,7 +98,7 @@ class Fetcher {
   void bring_archive(const SourceFile& file, const fs::path& target) {
     const fs::path folder = target.parent_path();
     if (holds(file, target)) {
-      meter_.was_there(file.bytes);
+      meter_.add_present(file.bytes);
       unpack_members(file, target, folder);
     } else {
       get(file, target, [&](const fs::path& archive) { unpack_members(file, archive, folder); });

@@ -148,8 +148,8 @@ class Device {
 struct Plugin {
   int interface = 0;
   const char* version = nullptr;
-  /// Returns the number of devices of this machine, or 0 with the reason in `why`.
-  int (*count)(std::string& why) = nullptr;
+  /// Returns the number of devices of this machine, or 0 with the reason in `reason`.
+  int (*count)(std::string& reason) = nullptr;
   DeviceFacts (*facts)(int device) = nullptr;
   /// Throws Error{usage} if the device or a CUDA library is missing.
   std::unique_ptr<Device> (*open)(int device) = nullptr;

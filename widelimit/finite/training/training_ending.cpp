@@ -13,7 +13,7 @@ namespace widelimit {
 namespace {
 
 /// A loss that grew by this factor counts as diverging.
-constexpr double hopeless = 1e6;
+constexpr double divergence_factor = 1e6;
 /// A final objective above the initial one by this factor counts as (slow) divergence.
 constexpr double raised = 2;
 /// Rounding residue of an objective of 0, per sample.
@@ -77,7 +77,7 @@ bool Trainer<T>::diverged() {
     first_loss_ = batch_values_.loss;
     if (std::isfinite(first_loss_)) return false;
   }
-  if (batch_values_.loss <= hopeless * (first_loss_ + static_cast<double>(samples_))) return false;
+  if (batch_values_.loss <= divergence_factor * (first_loss_ + static_cast<double>(samples_))) return false;
   summary_.ending = TrainEnding::diverged;
   if (at_start()) {
     summary_.message = "the loss of the untrained network is not finite; scale the samples down";

@@ -40,11 +40,12 @@ bool has_no_bounds(const BoxProblem& problem) {
 }  // namespace
 
 template <std::floating_point T>
-BoxEvaluator<T>::BoxEvaluator(GramColumns<T>& columns, double asymmetry, double excess, std::function<void()> beat)
+BoxEvaluator<T>::BoxEvaluator(GramColumns<T>& columns, double asymmetry, double excess,
+                              std::function<void()> on_progress)
     : columns_(columns),
       asymmetry_(asymmetry),
       excess_(excess),
-      beat_(std::move(beat)),
+      on_progress_(std::move(on_progress)),
       fresh_(columns, asymmetry, excess) {
   for (Index k = 0; k < columns.size(); ++k) negative_ = negative_ || columns.diagonal(k) < 0;
 }
@@ -148,7 +149,7 @@ Proof BoxEvaluator<T>::proof_of(std::span<const double> v) {
   FreshProduct<T> fresh(columns_, asymmetry_, excess_);
   fresh.make_precise();
   std::vector<double> product(v.size());
-  fresh.compute(v, product, beat_);
+  fresh.compute(v, product, on_progress_);
   double error = 0;
   double squares = 0;
   for (std::size_t i = 0; i < v.size(); ++i) {

@@ -28,15 +28,15 @@ class FreshProduct {
   [[nodiscard]] bool precise() const { return precise_; }
   [[nodiscard]] std::span<const double> lengths() const { return rounding_.lengths(); }
 
-  /// Computes the product. O(n·support). `beat` is called often and interrupts by throwing.
-  void compute(std::span<const double> a, std::span<double> product, const std::function<void()>& beat) {
+  /// Computes the product. O(n·support). `on_progress` is called often and interrupts by throwing.
+  void compute(std::span<const double> a, std::span<double> product, const std::function<void()>& on_progress) {
     std::fill(product.begin(), product.end(), 0.0);
     std::fill(low_.begin(), low_.end(), 0.0);
     Index support = 0;
     for (Index j = 0; j < columns_.size(); ++j) {
       const double by = a[usize(j)];
       if (by == 0) continue;
-      if (support++ % columns_of_a_beat == 0) beat();
+      if (support++ % columns_per_callback == 0) on_progress();
       const T* column = columns_.column(j);
       if (precise_) {
         host::accumulate(column, by, product.data(), low_.data(), columns_.size());
@@ -70,7 +70,7 @@ class FreshProduct {
   }
 
  private:
-  static constexpr Index columns_of_a_beat = 64;
+  static constexpr Index columns_per_callback = 64;
   /// Rounding error of scaling the coefficients and the products.
   static constexpr double scaling_rounding = 4 * unit_rounding;
 
@@ -101,15 +101,15 @@ enum class Proof : std::uint8_t {
 template <std::floating_point T>
 class BoxEvaluator {
  public:
-  /// K is symmetric up to `asymmetry` and positive semi-definite up to `excess`, as in FreshProduct. `beat` is called
-  /// often and interrupts by throwing.
-  BoxEvaluator(GramColumns<T>& columns, double asymmetry, double excess, std::function<void()> beat);
+  /// K is symmetric up to `asymmetry` and positive semi-definite up to `excess`, as in FreshProduct. `on_progress` is
+  /// called often and interrupts by throwing.
+  BoxEvaluator(GramColumns<T>& columns, double asymmetry, double excess, std::function<void()> on_progress);
 
   /// Sets the problem, which must outlive its use.
   void set_problem(const BoxProblem& problem);
 
   /// Recomputes Ka from a.
-  void refresh(BoxSolution& found) { fresh_.compute(found.a, found.product, beat_); }
+  void refresh(BoxSolution& found) { fresh_.compute(found.a, found.product, on_progress_); }
   /// Computes bias and nominal objectives from the current product.
   void evaluate_nominal(BoxSolution& found) const;
   /// Call after `evaluate_nominal`: recomputes the product unless it is known, and computes objectives with all
@@ -150,7 +150,7 @@ class BoxEvaluator {
   GramColumns<T>& columns_;
   double asymmetry_;
   double excess_;
-  std::function<void()> beat_;
+  std::function<void()> on_progress_;
   FreshProduct<T> fresh_;
   bool known_ = false;  ///< the product need not be recomputed
   bool negative_ = false;

@@ -324,13 +324,13 @@ Pieces cut_into_pieces(const Differentiable& function, double reach) {
   const Cutter cutter(function, reach);
   const std::vector<double> ends = first_ends(reach);
   Pieces result{cutter.between(ends), {}, reach};
-  const std::vector<EdgeEstimate> suspected = estimate_edges(result);
-  if (!suspected.empty()) {
+  const std::vector<EdgeEstimate> estimates = estimate_edges(result);
+  if (!estimates.empty()) {
     const auto fit = [&](double left, double right) { return cutter.fit(left, right); };
     std::vector<double> places = ends;
-    for (const EdgeEstimate& edge : suspected) places.push_back(edge.place);
+    for (const EdgeEstimate& edge : estimates) places.push_back(edge.place);
     std::vector<double> located;
-    for (const EdgeEstimate& edge : suspected) {
+    for (const EdgeEstimate& edge : estimates) {
       const double length = 0.25 * distance_to_next(places, edge.place);
       if (length > 16 * edge.margin) located.push_back(locate_edge(edge, length, fit, function.value));
     }

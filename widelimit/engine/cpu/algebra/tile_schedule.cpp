@@ -35,7 +35,7 @@ class TileSchedule {
   }
 
   /// Loop of one team member; only the first reports progress.
-  void take_part(bool first) {
+  void run_member(bool first) {
     std::unique_lock lock(guard_);
     while (left_ > 0 && !failure_) {
       if (ready_.empty()) {
@@ -162,7 +162,7 @@ void run_tiles(const TileWork& work, int threads, Progress* progress) {
   if (work.tiles == 0) return;
   TileSchedule schedule(work, progress);
   const int team = inside_team() ? 1 : static_cast<int>(std::clamp<Index>(work.tiles, 1, threads));
-  run_on_team(team, [&](int member) { schedule.take_part(member == 0); });
+  run_on_team(team, [&](int member) { schedule.run_member(member == 0); });
   schedule.end();
 }
 

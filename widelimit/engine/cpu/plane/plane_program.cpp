@@ -71,8 +71,8 @@ class Cutting {
   }
 
  private:
-  void stop(const std::string& why) {
-    if (program_.obstacle.empty()) program_.obstacle = why;
+  void stop(const std::string& reason) {
+    if (program_.obstacle.empty()) program_.obstacle = reason;
   }
   /// Pushes pending windows and layers that are not fused with a rectifier.
   void release() {
