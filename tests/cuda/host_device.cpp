@@ -165,7 +165,7 @@ class HostDevice final : public cuda::Device {
   }
   void fetch(const Array& from, const HostArray& to) override { download(from, to); }
   [[nodiscard]] bool reaches(const void* memory) override { return memory != nullptr; }
-  void settle() override {}
+  void synchronize() override {}
   void add_ceiling(std::size_t bytes) override { account_.add_ceiling(bytes); }
   void remove_ceiling(std::size_t bytes) override { account_.remove_ceiling(bytes); }
   void upload(const HostArray& from, const Array& to) override { convert(array(from), to); }

@@ -25,14 +25,14 @@ void duels(Scheme scheme, Index classes, const double* g, Index point, Index lab
   for (Index a = 0; a < classes; ++a) {
     for (Index b = a + 1; b < classes; ++b) ++votes[usize(g[pair_output(classes, a, b)] > 0 ? a : b)];
   }
-  const bool own_only = votes[usize(label)] == classes - 1 || !result.correct;
+  const bool only_own_outputs = votes[usize(label)] == classes - 1 || !result.correct;
   for (Index a = 0; a < classes; ++a) {
     const bool yields = scheme == Scheme::one_vs_one_first && a > label;
     if (a != label && votes[usize(a)] >= votes[usize(label)] + (yields ? 1 : 0)) result.decided = false;
     for (Index b = a + 1; b < classes; ++b) {
-      if (own_only && a != label && b != label) continue;
+      if (only_own_outputs && a != label && b != label) continue;
       const Index output = pair_output(classes, a, b);
-      const bool first = own_only ? a == label : g[output] > 0;
+      const bool first = only_own_outputs ? a == label : g[output] > 0;
       result.functionals.push_back(positive(point, output, first));
     }
   }

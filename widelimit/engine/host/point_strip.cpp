@@ -69,14 +69,14 @@ void elect_f64(const double* tallies, Index classes, bool by_sums, Index* electe
     V sum = hn::LoadU(d, tallies + strip_points + i);
     for (Index c = 1; c < classes; ++c) {
       const double* row = tallies + 2 * c * strip_points + i;
-      const V own_votes = hn::LoadU(d, row);
-      const V own_sum = hn::LoadU(d, row + strip_points);
-      const auto more = hn::Gt(own_votes, votes);
-      const auto larger = hn::And(hn::Eq(own_votes, votes), hn::Gt(own_sum, sum));
+      const V class_votes = hn::LoadU(d, row);
+      const V class_sum = hn::LoadU(d, row + strip_points);
+      const auto more = hn::Gt(class_votes, votes);
+      const auto larger = hn::And(hn::Eq(class_votes, votes), hn::Gt(class_sum, sum));
       const auto wins = by_sums ? hn::Or(more, larger) : more;
       best = hn::IfThenElse(wins, hn::Set(d, static_cast<double>(c)), best);
-      votes = hn::IfThenElse(wins, own_votes, votes);
-      sum = hn::IfThenElse(wins, own_sum, sum);
+      votes = hn::IfThenElse(wins, class_votes, votes);
+      sum = hn::IfThenElse(wins, class_sum, sum);
     }
     hn::StoreU(hn::ConvertTo(places, best), places, elected + i);
   }

@@ -74,7 +74,8 @@ Trainer<T>::Trainer(const Architecture& architecture, const TrainData& data, con
   if (options.rate) {
     summary_.rate = *options.rate;
   } else {
-    summary_.rate = options.from != nullptr && options.from->state ? options.from->summary.rate : own_rate();
+    summary_.rate =
+        options.from != nullptr && options.from->state ? options.from->summary.rate : default_learning_rate();
   }
 }
 
@@ -289,9 +290,9 @@ void Trainer<T>::finish(TrainedNetwork& trained) {
     summary_.message += "; the weights are reset to the initial ones";
   }
   if (options_.checkpoint && options_.flow_time == 0 && summary_.finished()) checkpoint(trained);
-  w_.bring_home();
-  start_.bring_home();
-  hand_over(trained, false);
+  w_.move_to_host();
+  start_.move_to_host();
+  export_state(trained, false);
   trained.record = std::move(record_);
 }
 

@@ -57,7 +57,7 @@ RateProblem Trainer<T>::rate_problem() const {
 }
 
 template <std::floating_point T>
-double Trainer<T>::own_rate() const {
+double Trainer<T>::default_learning_rate() const {
   if (options_.optimiser.adaptive()) return adaptive_rate(architecture_);
   return default_rate(architecture_, options_.linearised ? start_ : w_, x_, rate_problem(), engine_);
 }
@@ -147,8 +147,8 @@ void Trainer<T>::check_end() {
 
 template RateProblem Trainer<float>::rate_problem() const;
 template RateProblem Trainer<double>::rate_problem() const;
-template double Trainer<float>::own_rate() const;
-template double Trainer<double>::own_rate() const;
+template double Trainer<float>::default_learning_rate() const;
+template double Trainer<double>::default_learning_rate() const;
 template bool Trainer<float>::diverged();
 template bool Trainer<double>::diverged();
 template bool Trainer<float>::died(bool);

@@ -150,7 +150,7 @@ class Decomposition final : public BoxSolver::Worker {
           if (found_by_interior_point()) return;
           continue;
         }
-        give_up();
+        end_with_best();
         return;
       }
       // If variables were removed too early, run another round before tightening the tolerance.
@@ -266,7 +266,7 @@ class Decomposition final : public BoxSolver::Worker {
   }
 
   /// Ends with the best solution so far, unless the current one meets the tolerance with rounding included.
-  void give_up() {
+  void end_with_best() {
     evaluator_.evaluate_nominal(found_);
     if (counted()) return;
     if (best_.objectives.gap() < found_.objectives.gap()) {

@@ -75,7 +75,7 @@ class KinkFlow {
   [[nodiscard]] Next next_event() const;
   void move(double tau);
   void arrive(const Next& next);
-  void settle(Index arrived);
+  void resolve_kinks(Index arrived);
   void set_on_kink(Index sample, int kink);
   [[nodiscard]] LeastSubgradient::State state();
 
@@ -143,7 +143,7 @@ void KinkFlow::place() {
     piece_[nth(i)] = piece;
     u_[nth(i)] = kinks.slope[static_cast<std::size_t>(piece)];
   }
-  settle(-1);
+  resolve_kinks(-1);
 }
 
 KinkFlow::Next KinkFlow::next_event() const {
@@ -204,10 +204,10 @@ bool KinkFlow::advance(double time) {
 void KinkFlow::arrive(const Next& next) {
   ++count_;
   set_on_kink(next.sample, next.kink);
-  settle(next.sample);
+  resolve_kinks(next.sample);
 }
 
-void KinkFlow::settle(Index arrived) {
+void KinkFlow::resolve_kinks(Index arrived) {
   std::vector<bool> held(on_kink_.size());
   for (std::size_t e = 0; e < on_kink_.size(); ++e) {
     held[e] = least_.slides(on_kink_[e]);

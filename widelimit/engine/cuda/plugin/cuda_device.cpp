@@ -194,7 +194,7 @@ bool CudaDevice::reaches(const void* memory) {
   return found.type == cudaMemoryTypeManaged || (found.type == cudaMemoryTypeDevice && found.device == device_);
 }
 
-void CudaDevice::settle() {
+void CudaDevice::synchronize() {
   const DeviceLock lock(*this);
   check(cudaDeviceSynchronize(), "waiting for all work");
 }
