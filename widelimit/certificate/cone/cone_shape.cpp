@@ -110,8 +110,8 @@ void ConeKernel::find_extremes() {
   }
   if (tangent_) {
     find_lowest();
-    ray_above_ = touching(1);
-    const TouchingRay mirrored = touching(-1);
+    ray_above_ = supporting_ray(1);
+    const SupportingRay mirrored = supporting_ray(-1);
     ray_below_ = {.low = -mirrored.high, .high = -mirrored.low, .slope = -mirrored.slope};
     return;
   }
@@ -139,7 +139,7 @@ void ConeKernel::find_lowest() {
 /// Tangent ray of κ(sign·u) on (0, 1]. κ(u)/u has the derivative −G/u², where G = κ − uκ' decreases by convexity: the
 /// ray touches at the zero of G, and its slope is bounded below by the tangent at a place `near` before it: κ(u)/u ≥
 /// κ'(near) + G(near)/u.
-TouchingRay ConeKernel::touching(double sign) const {
+SupportingRay ConeKernel::supporting_ray(double sign) const {
   const auto rise = [&](double u) { return sign * slope(sign * u); };
   const auto gap = [&](double u) { return value(sign * u) - u * rise(u); };
   const auto value_error_bound = [&](double u) { return value_error_ + slope_error_bound(u); };

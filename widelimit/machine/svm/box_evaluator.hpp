@@ -17,10 +17,10 @@ namespace widelimit {
 
 /// Computes Ka from a, with a bound of its rounding error.
 template <std::floating_point T>
-class FreshProduct {
+class RecomputedProduct {
  public:
   /// K denotes its symmetric part: |K_ij − K_ji| ≤ asymmetry·√(K_ii K_jj), and |K_ij| ≤ (1 + excess)√(K_ii K_jj).
-  FreshProduct(GramColumns<T>& columns, double asymmetry, double excess)
+  RecomputedProduct(GramColumns<T>& columns, double asymmetry, double excess)
       : columns_(columns), rounding_(lengths_of(columns), asymmetry, excess), low_(usize(columns.size())) {}
 
   /// Switches doubled precision on or off; products in doubled precision take about five times as long.
@@ -101,15 +101,15 @@ enum class Proof : std::uint8_t {
 template <std::floating_point T>
 class BoxEvaluator {
  public:
-  /// K is symmetric up to `asymmetry` and positive semi-definite up to `excess`, as in FreshProduct. `on_progress` is
-  /// called often and interrupts by throwing.
+  /// K is symmetric up to `asymmetry` and positive semi-definite up to `excess`, as in RecomputedProduct. `on_progress`
+  /// is called often and interrupts by throwing.
   BoxEvaluator(GramColumns<T>& columns, double asymmetry, double excess, std::function<void()> on_progress);
 
   /// Sets the problem, which must outlive its use.
   void set_problem(const BoxProblem& problem);
 
   /// Recomputes Ka from a.
-  void refresh(BoxSolution& found) { fresh_.compute(found.a, found.product, on_progress_); }
+  void refresh(BoxSolution& found) { recomputed_.compute(found.a, found.product, on_progress_); }
   /// Computes bias and nominal objectives from the current product.
   void evaluate_nominal(BoxSolution& found) const;
   /// Call after `evaluate_nominal`: recomputes the product unless it is known, and computes objectives with all
@@ -117,10 +117,10 @@ class BoxEvaluator {
   void evaluate_rigorous(BoxSolution& found, double tolerance);
   /// Declares the current product of a as recomputed, with this error.
   void set_error(std::span<const double> a, const ProductError& error) {
-    fresh_.set_error(a, error);
+    recomputed_.set_error(a, error);
     known_ = true;
   }
-  [[nodiscard]] const ProductError& error() const { return fresh_.error(); }
+  [[nodiscard]] const ProductError& error() const { return recomputed_.error(); }
 
   /// Returns what v proves, where v has the signs of a feasible a.
   [[nodiscard]] Proof proof_of(std::span<const double> v);
@@ -132,7 +132,7 @@ class BoxEvaluator {
   /// place of a coefficient times its diagonal entry in doubled precision. Smaller violations are not significant.
   [[nodiscard]] double gradient_noise(std::span<const double> a) const;
   /// Whether products use doubled precision.
-  [[nodiscard]] bool precise() const { return fresh_.precise(); }
+  [[nodiscard]] bool precise() const { return recomputed_.precise(); }
 
  private:
   [[nodiscard]] bool widen(BoxSolution& found);
@@ -151,7 +151,7 @@ class BoxEvaluator {
   double asymmetry_;
   double excess_;
   std::function<void()> on_progress_;
-  FreshProduct<T> fresh_;
+  RecomputedProduct<T> recomputed_;
   bool known_ = false;  ///< the product need not be recomputed
   bool negative_ = false;
   bool unbounded_ = false;  ///< some coefficient has neither bound nor ridge

@@ -116,9 +116,9 @@ struct Candidate {
   bool resolved = false;
 };
 
-class Cutter {
+class PieceFitter {
  public:
-  Cutter(const Differentiable& function, double reach) : function_(function), reach_(reach) {
+  PieceFitter(const Differentiable& function, double reach) : function_(function), reach_(reach) {
     constexpr std::size_t samples = 64;
     std::vector<double> x(samples);
     for (std::size_t i = 0; i < samples; ++i) {
@@ -321,12 +321,12 @@ const Piece& Pieces::around(double x) const {
 }
 
 Pieces cut_into_pieces(const Differentiable& function, double reach) {
-  const Cutter cutter(function, reach);
+  const PieceFitter fitter(function, reach);
   const std::vector<double> ends = first_ends(reach);
-  Pieces result{cutter.between(ends), {}, reach};
+  Pieces result{fitter.between(ends), {}, reach};
   const std::vector<EdgeEstimate> estimates = estimate_edges(result);
   if (!estimates.empty()) {
-    const auto fit = [&](double left, double right) { return cutter.fit(left, right); };
+    const auto fit = [&](double left, double right) { return fitter.fit(left, right); };
     std::vector<double> places = ends;
     for (const EdgeEstimate& edge : estimates) places.push_back(edge.place);
     std::vector<double> located;
@@ -334,11 +334,11 @@ Pieces cut_into_pieces(const Differentiable& function, double reach) {
       const double length = 0.25 * distance_to_next(places, edge.place);
       if (length > 16 * edge.margin) located.push_back(locate_edge(edge, length, fit, function.value));
     }
-    result.list = cutter.between(merged(ends, located));
+    result.list = fitter.between(merged(ends, located));
   }
-  result.edges = confirm_edges(result, cutter.scales().value);
+  result.edges = confirm_edges(result, fitter.scales().value);
   // With known edges, pieces need not be short.
-  if (!result.edges.empty()) result.list = cutter.between(merged(ends, result.edges));
+  if (!result.edges.empty()) result.list = fitter.between(merged(ends, result.edges));
   return result;
 }
 
