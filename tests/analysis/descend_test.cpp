@@ -8,7 +8,7 @@ namespace widelimit {
 namespace {
 
 /// EQ (5) with full matrix products, without optimisations.
-Matrix<double> by_the_book(const Matrix<double>& k, const Matrix<double>& y, const DescendOptions& options) {
+Matrix<double> descent_by_definition(const Matrix<double>& k, const Matrix<double>& y, const DescendOptions& options) {
   const Index n = k.rows();
   Matrix<double> alpha(n, y.cols());
   Batches batches(n, options.batch, options.seed);
@@ -55,7 +55,7 @@ TEST_P(DescendTest, IsTheRecursionOfTheorem32) {
   options.record_every = 70;
   const Trajectory path = descend(k.view(), y.view(), options);
   ASSERT_EQ(path.times, (std::vector<double>{0, 70, 140, 210, 280, 300}));
-  EXPECT_LT(largest_difference(path.alpha, by_the_book(k, y, options)), 1e-10);
+  EXPECT_LT(largest_difference(path.alpha, descent_by_definition(k, y, options)), 1e-10);
   EXPECT_LT(*path.recursion_error, 1e-11);
   const Matrix<double> g = product_of(k, path.alpha);
   EXPECT_LT(largest_difference(path.train.view().row(5), g.data(), n * outputs), 1e-11);

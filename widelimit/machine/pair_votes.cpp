@@ -22,8 +22,8 @@ class VoteCounts {
     return {votes, votes + host::strip_points};
   }
   /// Selects the class at all points, by the rule of `vote`.
-  void elect(Scheme scheme, Index* elected) const {
-    host::elect(numbers_.data(), classes_, scheme != Scheme::one_vs_one_first, elected);
+  void find_winners(Scheme scheme, Index* winners) const {
+    host::find_winners(numbers_.data(), classes_, scheme != Scheme::one_vs_one_first, winners);
   }
 
  private:
@@ -93,11 +93,11 @@ std::vector<std::vector<std::vector<Index>>> vote(const SparseMachines& machines
     const std::vector<double> strip = std::visit(block, *host);
     std::vector<VoteCounts> vote_counts(machines.lambdas(), VoteCounts(classes));
     count_pairs(machines, changes, classes, strip.data(), vote_counts);
-    std::array<Index, usize(host::strip_points)> elected;
+    std::array<Index, usize(host::strip_points)> winners;
     for (std::size_t r = 0; r < schemes.size(); ++r) {
       for (std::size_t l = 0; l < predicted.size(); ++l) {
-        if (changes[l]) vote_counts[l].elect(schemes[r], elected.data());
-        std::copy_n(elected.begin(), height, predicted[l][r].begin() + begin);
+        if (changes[l]) vote_counts[l].find_winners(schemes[r], winners.data());
+        std::copy_n(winners.begin(), height, predicted[l][r].begin() + begin);
       }
     }
   });

@@ -98,9 +98,7 @@ void mark(const std::vector<Index>& rows, std::vector<Index>& marks, const char*
   }
 }
 
-std::string plural(Index count, const char* thing) {
-  return fmt::format("{} {}{}", count, thing, count == 1 ? "" : "s");
-}
+std::string plural(Index count, const char* noun) { return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s"); }
 
 }  // namespace
 

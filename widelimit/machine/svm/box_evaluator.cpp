@@ -162,7 +162,7 @@ Proof BoxEvaluator<T>::proof_of(std::span<const double> v) {
 }
 
 template <std::floating_point T>
-bool BoxEvaluator<T>::looks_inseparable(const BoxSolution& found) const {
+bool BoxEvaluator<T>::may_be_inseparable(const BoxSolution& found) const {
   return unbounded_ && size_of(found.a, found.product).below_rounding(0);
 }
 

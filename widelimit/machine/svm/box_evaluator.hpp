@@ -127,7 +127,7 @@ class BoxEvaluator {
   /// Whether K has a negative entry on the diagonal.
   [[nodiscard]] bool negative_diagonal() const { return negative_; }
   /// Whether, without rounding, the norm of a is so small relative to Σ|aᵢ| that it may prove inseparability.
-  [[nodiscard]] bool looks_inseparable(const BoxSolution& found) const;
+  [[nodiscard]] bool may_be_inseparable(const BoxSolution& found) const;
   /// Returns the rounding error of a gradient entry: a few ε‖a‖ max K_ii for products in float64; one unit in the last
   /// place of a coefficient times its diagonal entry in doubled precision. Smaller violations are not significant.
   [[nodiscard]] double gradient_noise(std::span<const double> a) const;

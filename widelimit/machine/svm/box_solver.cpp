@@ -142,7 +142,7 @@ class Decomposition final : public BoxSolver::Worker {
       if (ended == Move::indefinite || ended == Move::unbounded) {
         if (ends_by(evaluator_.proof_of(ray_))) return;
       }
-      if (evaluator_.looks_inseparable(found_) && ends_by(evaluator_.proof_of(found_.a))) return;
+      if (evaluator_.may_be_inseparable(found_) && ends_by(evaluator_.proof_of(found_.a))) return;
       const double noise = std::max(1e-15 * scale_, evaluator_.gradient_noise(found_.a));
       stalls += ended == Move::none ? 0 : 1;
       if (found_.iterations >= limit_ || stalls >= most_stalls || !(allowed > noise)) {
