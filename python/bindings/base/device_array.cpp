@@ -35,7 +35,7 @@ class DeviceArray::Held {
   [[nodiscard]] const EngineMatrix& matrix() const { return matrix_; }
   [[nodiscard]] const Engine& engine() const { return engine_; }
   void settle() const {
-    if (const DeviceMatrices* device = device_matrices(engine_)) device->settle();
+    if (const DeviceMatrices* device = device_matrices(engine_)) device->synchronize();
   }
 
  private:
@@ -49,7 +49,7 @@ DeviceArray::DeviceArray(EngineMatrix matrix, const Engine& engine, std::shared_
 
 const EngineMatrix& DeviceArray::matrix() const { return held_->matrix(); }
 const EngineMatrix& DeviceArray::settled() const {
-  held_->settle();
+  held_->synchronize();
   return held_->matrix();
 }
 const Engine& DeviceArray::engine() const { return held_->engine(); }
