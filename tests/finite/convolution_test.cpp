@@ -82,7 +82,7 @@ class Convolved {
     Weights<T> velocity{std::vector<T>(w.w.size(), T(0.1)), std::vector<T>(w.b.size(), T(0.1))};
     Weights<T> squares = velocity;
     step_slot<T>(slot_, factors,
-                 {.rate = 0.01, .pull = 0.3, .optimiser = how, .steps = 3, .velocity = &velocity, .squares = &squares},
+                 {.rate = 0.01, .l2 = 0.3, .optimiser = how, .steps = 3, .velocity = &velocity, .squares = &squares},
                  engine, w);
     return w;
   }

@@ -49,7 +49,7 @@ DeviceArray::DeviceArray(EngineMatrix matrix, const Engine& engine, std::shared_
 
 const EngineMatrix& DeviceArray::matrix() const { return held_->matrix(); }
 const EngineMatrix& DeviceArray::settled() const {
-  held_->synchronize();
+  held_->settle();
   return held_->matrix();
 }
 const Engine& DeviceArray::engine() const { return held_->engine(); }

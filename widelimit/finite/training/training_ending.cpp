@@ -48,9 +48,9 @@ template <std::floating_point T>
 RateProblem Trainer<T>::rate_problem() const {
   const bool linear = options_.linearised || linear_in_weights(architecture_);
   const double ridge = options_.regulariser == Regulariser::aux ? largest_curvature(options_.loss.kind).value_or(1) : 1;
-  const bool pulled = options_.regulariser != Regulariser::none;
+  const bool regularised = options_.regulariser != Regulariser::none;
   return {.loss = options_.loss,
-          .lambda = (pulled ? ridge * options_.lambda : 0) + options_.optimiser.weight_decay,
+          .lambda = (regularised ? ridge * options_.lambda : 0) + options_.optimiser.weight_decay,
           .batch = options_.batch,
           .slope = linear ? 0 : first_slope(options_.loss, targets_),
           .progress = options_.progress};
@@ -113,13 +113,13 @@ bool Trainer<T>::targets_differ() const {
   return false;
 }
 
-/// A network that can leave a dead state, by a pull to the initial weights, momentum or weight decay, is judged only at
-/// the end.
+/// A network that can leave a dead state, by a penalty on the distance to the initial weights, momentum or weight
+/// decay, is judged only at the end.
 template <std::floating_point T>
 bool Trainer<T>::died(bool last) {
   if (at_start() || record_.loss.back() <= 0 || !constant_) return false;
-  const bool pulled = options_.lambda > 0 && options_.regulariser != Regulariser::none;
-  if (!last && (pulled || options_.optimiser.drifts())) return false;
+  const bool regularised = options_.lambda > 0 && options_.regulariser != Regulariser::none;
+  if (!last && (regularised || options_.optimiser.drifts())) return false;
   if (!targets_differ()) return false;
   const std::string layer = dead_layer(architecture_, options_.linearised ? start_ : w_, x_, engine_);
   if (layer.empty()) return false;
