@@ -108,7 +108,7 @@ TEST(Descend, PegasosApproachesTheMachine) {
   const Matrix<double> y = random_signs(37, 1);
   FlowOptions exact;
   exact.loss.kind = LossKind::hinge;
-  exact.times = {infinity};
+  exact.times = {infinite_time};
   const double optimum = flow(k.view(), y.view(), exact).objective.back();
   DescendOptions options{.loss = {.kind = LossKind::hinge}, .schedule = RateSchedule::pegasos, .steps = 20000};
   options.batch = 4;
@@ -142,7 +142,7 @@ TEST(Descend, RefusesWhatItCannotTake) {
   };
   const DescendOptions good{.loss = {.kind = LossKind::hinge}, .steps = 3};
   EXPECT_EQ(refused(good), Code{});
-  for (const double rate : {0.0, -1.0, std::nan(""), infinity}) {
+  for (const double rate : {0.0, -1.0, std::nan(""), infinite_time}) {
     DescendOptions bad = good;
     bad.rate = rate;
     EXPECT_EQ(refused(bad), Code::input);

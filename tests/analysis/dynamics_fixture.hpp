@@ -13,7 +13,7 @@
 
 namespace widelimit {
 
-inline constexpr double infinity = std::numeric_limits<double>::infinity();
+inline constexpr double infinite_time = std::numeric_limits<double>::infinity();
 
 /// n × outputs pseudo-random labels ±1; both occur in every column if n ≥ 2.
 inline Matrix<double> random_signs(Index n, Index outputs, std::uint64_t seed = 7) {
@@ -47,7 +47,7 @@ inline double largest_difference(const Matrix<double>& a, const Matrix<double>& 
   EXPECT_EQ(a.rows(), b.rows());
   EXPECT_EQ(a.cols(), b.cols());
   return a.rows() == b.rows() && a.cols() == b.cols() ? largest_difference(a.data(), b.data(), a.rows() * a.cols())
-                                                      : infinity;
+                                                      : infinite_time;
 }
 
 inline Code code_of_error(const std::function<void()>& call) {

@@ -82,7 +82,7 @@ void PaperEntryBounds::high(const RangeStrip& strip, EntryScratch& scratch, doub
 namespace {
 
 /// A lower bound of H in the form factor·κ(u) + constant.
-struct LowerBound {
+struct EntryMinorant {
   double u = 0;
   double factor = 0;
   double constant = 0;
@@ -91,7 +91,7 @@ struct LowerBound {
 constexpr double surely_beyond = 1 + 0x1p-50;  // exceeds the rounding of products and quotients
 
 /// On [a_low, a_high]/N, κ is minimal at its global minimum if contained, otherwise at the endpoint nearest to it.
-LowerBound on_row(const ConeKernel& kernel, double low, double high, double norm) {
+EntryMinorant on_row(const ConeKernel& kernel, double low, double high, double norm) {
   const double inverse = inverse_of(norm);
   const double left = ratio_below(low, inverse);
   if (left > kernel.growth_begin()) return {.u = left, .factor = norm};
@@ -102,7 +102,7 @@ LowerBound on_row(const ConeKernel& kernel, double low, double high, double norm
 
 /// After minimisation over a at fixed N, the result is convex in N with its minimum at the tangent point of a ray. For
 /// negative a this is the ray through a_low if κ takes negative values, otherwise through a_high.
-LowerBound lowest_below(const ConeKernel& kernel, double low, double high, const Interval& norm) {
+EntryMinorant lowest_below(const ConeKernel& kernel, double low, double high, const Interval& norm) {
   const bool deep = kernel.lowest_value() < 0;
   if (!deep && high >= 0) return on_row(kernel, low, high, norm.low);
   const SupportingRay& ray = kernel.ray_below();
@@ -144,7 +144,7 @@ void IntervalEntryBounds::low(const RangeStrip& strip, EntryScratch& scratch, do
   if (turned == 0) return;
   for (Index k = 0; k < turned; ++k) {
     const std::int32_t i = scratch.turned[usize(k)];
-    const LowerBound place = lowest_below(kernel_, strip.low[i], strip.high[i], strip.norm);
+    const EntryMinorant place = lowest_below(kernel_, strip.low[i], strip.high[i], strip.norm);
     scratch.u[usize(k)] = place.u, scratch.factor[usize(k)] = place.factor, scratch.other[usize(k)] = place.constant;
   }
   kernel_.evaluate(turned, {.u = scratch.u.data(), .value = scratch.value.data()});
