@@ -67,7 +67,7 @@ std::string label_aware_text(const LabelAwareKernels& made) {
   return text;
 }
 
-LabelAwareKernels apply_label_aware(const CommonOptions& common, const LabelAwareOptions& options, KernelAnswer& answer,
+LabelAwareKernels apply_label_aware(const CommonOptions& common, const LabelAwareOptions& options, KernelResult& answer,
                                     const TrainTest& data, const Engine& engine) {
   ProgressBar bar(common);
   AnyMatrix* train = nullptr;

@@ -23,7 +23,7 @@ void require_classes(const Dataset& train);
 /// Replaces the matrices of `answer` by label-aware ones. They are renamed, so that no machine uses them as the kernel
 /// of the network. For up to 4,000 samples the spectrum is reported as well.
 [[nodiscard]] LabelAwareKernels apply_label_aware(const CommonOptions& common, const LabelAwareOptions& options,
-                                                  KernelAnswer& answer, const TrainTest& data, const Engine& engine);
+                                                  KernelResult& answer, const TrainTest& data, const Engine& engine);
 
 /// Returns label_aware_summary, with the reason if the spectrum is missing.
 [[nodiscard]] std::string label_aware_text(const LabelAwareKernels& made);

@@ -175,7 +175,7 @@ Outcome run_table3(const Setting& setting) {
   const LaSource source(setting);
   std::vector<PairElasticity> pairs;
   for (const LaPair& pair : asked) {
-    stop_if_asked(setting.progress);
+    stop_if_requested(setting.progress);
     pairs.push_back(of_pair(setting, pair, with_constant(source.images(pair, train, test)), ratio, options));
   }
   Outcome outcome;

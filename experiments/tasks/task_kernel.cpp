@@ -22,7 +22,7 @@ TaskKernel in_memory(const Setting& setting, const Network& network, const Sampl
   wanted.precision = setting.precision;
   wanted.memory = setting.memory;
   wanted.progress = setting.progress;
-  KernelAnswer answer = compute_kernel(wanted, train, test, setting.engine);
+  KernelResult answer = compute_kernel(wanted, train, test, setting.engine);
   TaskKernel kernel{.k = {},
                     .k_test = {},
                     .semidefinite = answer.semidefinite,

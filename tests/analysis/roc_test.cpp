@@ -47,7 +47,7 @@ TEST(RocCurve, RoundingDecidesNoRank) {
   const std::vector<bool> positive{true, false, true, false, true, false};
   for (const double sign : {-1.0, 1.0}) {
     const double near = 1 + sign * 1e-12;
-    const auto found = roc(std::vector<double>{1, near, 3, -2, sign * 1e-13, 0}, positive);
+    const auto found = roc(std::vector<double>{1, near, 3, -2, -1e-20, -1e-20 * near}, positive);
     EXPECT_NEAR(found->area, 7.0 / 9, 1e-15) << "of nine pairs six are won and two tied";
     EXPECT_EQ(roc(std::vector<double>{1, 1 + sign * 1e-9}, {true, false})->area, sign < 0 ? 1 : 0);
   }

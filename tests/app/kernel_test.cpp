@@ -87,8 +87,8 @@ TEST(Kernel, FileHoldsWhatTheLibraryComputes) {
   const TrainTest data = load_train_test(digits(37, 5));
   KernelRequest request{.kernel = Network::parse("fc:2")};
   request.kind = Kind::both;
-  const KernelAnswer answer = compute_kernel(request, data.train, data.test, *make_engine("cpu"));
-  for (const NamedMatrix& matrix : answer.matrices) {
+  const KernelResult result = compute_kernel(request, data.train, data.test, *make_engine("cpu"));
+  for (const NamedMatrix& matrix : result.matrices) {
     SCOPED_TRACE(matrix.name);
     ASSERT_EQ(file.arrays.count(matrix.name), 1U);
     expect_same<double>(file.arrays.at(matrix.name).values, matrix.values);
@@ -181,9 +181,9 @@ TEST(Kernel, ClassicalForComparison) {
 TEST(Kernel, QuietSaysNothingAndRouteGoesToStandardError) {
   const Folder folder;
   Words words{"kernel", "--network", "fc:1", "--train", "spirals", "--limit", "9", "--out", "k.npz"};
-  const Finished loud = folder.widelimit(words);
-  EXPECT_NE(loud.err.find("route: "), std::string::npos);
-  EXPECT_NE(loud.out.find("k.npz"), std::string::npos);
+  const Finished verbose = folder.widelimit(words);
+  EXPECT_NE(verbose.err.find("route: "), std::string::npos);
+  EXPECT_NE(verbose.out.find("k.npz"), std::string::npos);
   words.push_back("--quiet");
   const Finished quiet = folder.widelimit(words);
   EXPECT_EQ(quiet.status, 0);

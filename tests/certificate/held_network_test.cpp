@@ -16,7 +16,7 @@ namespace {
 
 using test::drawn_network;
 using test::drawn_rows;
-using test::told_classes;
+using test::predicted_classes;
 
 /// Engines that hold networks of finite width in their own memory.
 class HeldNetworkOn : public testing::TestWithParam<std::string> {
@@ -102,7 +102,7 @@ HeldProblem held_problem(const HeldCase& one, const test::DrawnOptions& options,
   for (Index i = 0; i < count * one.shape.size(); ++i) {
     problem.rows.data()[i] = std::clamp(0.5 + 0.3 * problem.rows.data()[i], 0.0, 1.0);
   }
-  problem.labels = told_classes(problem.net, problem.x());
+  problem.labels = predicted_classes(problem.net, problem.x());
   return problem;
 }
 
@@ -151,7 +151,7 @@ TEST_P(HeldNetworkOn, RadiiAreThoseOfTheProcessorAndHold) {
           }
           for (std::uint64_t trial = 0; trial < 8; ++trial) {
             const Matrix<double> moved = moved_inside(problem, here, options, trial);
-            EXPECT_EQ(told_classes(problem.net, SampleView(moved.view(), one.shape)), problem.labels) << one.text;
+            EXPECT_EQ(predicted_classes(problem.net, SampleView(moved.view(), one.shape)), problem.labels) << one.text;
           }
         }
       }
@@ -234,9 +234,9 @@ INSTANTIATE_TEST_SUITE_P(Engines, HeldNetworkOn, testing::ValuesIn(test::engines
 TEST(HeldNetwork, OtherEnginesAreRefusedByName) {
   const Matrix<double> rows = drawn_rows(2, 8, 1);
   const TrainedNetwork net = drawn_network("eq2", {1, 1, 8});
-  const std::string why = held_refusal(net, {rows.view(), net.shape}, *make_engine("reference"));
-  EXPECT_NE(why.find("networks of finite width"), std::string::npos) << why;
-  EXPECT_NE(why.find("cpu and cuda; choose one of them instead of reference"), std::string::npos) << why;
+  const std::string reason = held_refusal(net, {rows.view(), net.shape}, *make_engine("reference"));
+  EXPECT_NE(reason.find("networks of finite width"), std::string::npos) << reason;
+  EXPECT_NE(reason.find("cpu and cuda; choose one of them instead of reference"), std::string::npos) << reason;
 }
 
 /// Weights are uploaded once, and two numbers per ball are downloaded, for any width of the network.

@@ -116,17 +116,17 @@ TEST(StandardInput, AsTestSamplesOfFewerColumns) {
 }
 
 /// Stops at the second update.
-class StopSoon final : public Progress {
+class StopAtSecondUpdate final : public Progress {
  public:
-  bool update(std::int64_t, std::int64_t, std::string_view) override { return ++asked_ < 2; }
+  bool update(std::int64_t, std::int64_t, std::string_view) override { return ++updates_ < 2; }
 
  private:
-  int asked_ = 0;
+  int updates_ = 0;
 };
 
 TEST(StandardInput, WaitingCanBeInterrupted) {
   const Piped piped("1,2\n", true);
-  StopSoon stop;
+  StopAtSecondUpdate stop;
   DataOptions options;
   options.limits.progress = &stop;
   expect_error(Code::interrupted, {}, [&] { (void)load_data("-", options); });

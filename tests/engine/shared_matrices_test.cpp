@@ -48,7 +48,7 @@ TEST_P(SharedMatrices, AdoptedGramSolvesAsItsOriginal) {
   const EngineMatrix own = kernel(37);
   int released = 0;
   {
-    const GramMatrix adopted(device().adopt(device().lend(own), counted(released)), *engine_);
+    const GramMatrix adopted(device().adopt(device().device_view(own), counted(released)), *engine_);
     const GramMatrix original(own, *engine_);
     const Matrix<double> y = normal_rows(37, 2, 5);
     for (const Machine machine : {Machine::ridge, Machine::svr}) {
@@ -77,7 +77,7 @@ TEST_P(SharedMatrices, AdoptedGramSolvesAsItsOriginal) {
 TEST_P(SharedMatrices, RowsMayLieApart) {
   const EngineMatrix own = kernel(40);
   const EngineMatrix block = own.block(3, 3, 21, 21);
-  const DeviceView view = device().lend(block);
+  const DeviceView view = device().device_view(block);
   EXPECT_EQ(view.stride, 40);
   int released = 0;
   {
@@ -100,7 +100,7 @@ TEST_P(SharedMatrices, SizesZeroAndOne) {
   EXPECT_EQ(none.rows(), 0);
   EXPECT_THROW((void)GramMatrix(none, *engine_).check(), Error);
   const EngineMatrix own = kernel(1);
-  DeviceView view = device().lend(own);
+  DeviceView view = device().device_view(own);
   view.stride = 0;  // any stride is valid for one row
   expect_equal(entries(device().adopt(view, nullptr)), entries(own));
 }
@@ -108,7 +108,7 @@ TEST_P(SharedMatrices, SizesZeroAndOne) {
 TEST_P(SharedMatrices, AreNeverWrittenTo) {
   const EngineMatrix own = kernel(9);
   const Matrix<double> before = entries(own);
-  EngineMatrix adopted = device().adopt(device().lend(own), nullptr);
+  EngineMatrix adopted = device().adopt(device().device_view(own), nullptr);
   const Algebra& algebra = engine_->algebra();
   const auto refused = [](const auto& work) {
     try {
@@ -131,10 +131,10 @@ TEST_P(SharedMatrices, AreNeverWrittenTo) {
 
 TEST_P(SharedMatrices, RefusesWhatItCannotRead) {
   const EngineMatrix own = kernel(4);
-  DeviceView view = device().lend(own);
+  DeviceView view = device().device_view(own);
   view.stride = 3;
   EXPECT_THROW((void)device().adopt(view, nullptr), Error);
-  view = device().lend(own);
+  view = device().device_view(own);
   view.data = nullptr;
   int released = 0;
   EXPECT_THROW((void)device().adopt(view, counted(released)), Error);
@@ -153,41 +153,41 @@ TEST_P(SharedMatrices, EnginesOfOneDeviceShareMatrices) {
 }
 
 TEST_P(SharedMatrices, CeilingHoldsAndIsTakenBack) {
-  const DeviceRoom before = device().room();
+  const MemoryUse before = device().memory_use();
   {
     const DeviceMemoryLimit limit(*engine_, std::size_t{1} << 20);
-    EXPECT_LE(device().room().free, std::size_t{1} << 20);
+    EXPECT_LE(device().memory_use().free, std::size_t{1} << 20);
     {
       const DeviceMemoryLimit inner(*engine_, std::size_t{1} << 30);
-      EXPECT_LE(device().room().free, std::size_t{1} << 20) << "a limit inside another one does not lift it";
+      EXPECT_LE(device().memory_use().free, std::size_t{1} << 20) << "a limit inside another one does not lift it";
     }
-    EXPECT_LE(device().room().free, std::size_t{1} << 20);
+    EXPECT_LE(device().memory_use().free, std::size_t{1} << 20);
     const EngineMatrix small = engine_->algebra().allocate(100, 100, Precision::f64);
-    EXPECT_EQ(device().room().taken, before.taken + small.bytes());
+    EXPECT_EQ(device().memory_use().taken, before.taken + small.bytes());
     try {
       (void)engine_->algebra().allocate(1000, 1000, Precision::f64);
       FAIL() << "no error";
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), Code::resource);
-      const std::string said = error.what();
-      EXPECT_NE(said.find("cannot allocate 7.63 MiB"), std::string::npos) << said;
-      EXPECT_NE(said.find("of its"), std::string::npos) << said;
-      EXPECT_NE(said.find("of which the limit leaves 0.924 MiB"), std::string::npos) << said;
+      const std::string message = error.what();
+      EXPECT_NE(message.find("cannot allocate 7.63 MiB"), std::string::npos) << message;
+      EXPECT_NE(message.find("of its"), std::string::npos) << message;
+      EXPECT_NE(message.find("of which the limit leaves 0.924 MiB"), std::string::npos) << message;
     }
   }
-  EXPECT_EQ(device().room().taken, before.taken);
+  EXPECT_EQ(device().memory_use().taken, before.taken);
   EXPECT_FALSE(engine_->algebra().allocate(1000, 1000, Precision::f64).empty());
 }
 
 TEST_P(SharedMatrices, CeilingsOfThreadsEndInAnyOrder) {
-  const std::size_t free = device().room().free;
+  const std::size_t free = device().memory_use().free;
   auto first = std::make_unique<DeviceMemoryLimit>(*engine_, std::size_t{1} << 20);
   auto second = std::make_unique<DeviceMemoryLimit>(*engine_, std::size_t{1} << 21);
   first.reset();
-  EXPECT_LE(device().room().free, std::size_t{1} << 21);
-  EXPECT_GT(device().room().free, std::size_t{1} << 20);
+  EXPECT_LE(device().memory_use().free, std::size_t{1} << 21);
+  EXPECT_GT(device().memory_use().free, std::size_t{1} << 20);
   second.reset();
-  EXPECT_GT(device().room().free, std::min(free, std::size_t{1} << 21));
+  EXPECT_GT(device().memory_use().free, std::min(free, std::size_t{1} << 21));
 }
 
 INSTANTIATE_TEST_SUITE_P(Engines, SharedMatrices, testing::ValuesIn(test::engines_and_cuda({"emulated"})),

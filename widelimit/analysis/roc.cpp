@@ -10,17 +10,9 @@ namespace widelimit {
 
 namespace {
 
-/// Differences below this fraction of a score, or of the median magnitude of all scores, are rounding: samples with
-/// equal kernel rows (isomorphic graphs, repeated rows) would otherwise be ranked by the order of a summation.
+/// Scores that differ by this fraction differ by rounding: samples with equal kernel rows (isomorphic graphs, repeated
+/// rows) would otherwise be ranked by the order of a summation.
 constexpr double rounding = 0x1p-36;
-
-double median_magnitude(std::span<const double> scores) {
-  std::vector<double> magnitudes(scores.size());
-  std::transform(scores.begin(), scores.end(), magnitudes.begin(), [](double score) { return std::abs(score); });
-  const auto middle = magnitudes.begin() + std::ssize(magnitudes) / 2;
-  std::nth_element(magnitudes.begin(), middle, magnitudes.end());
-  return *middle;
-}
 
 /// Returns sample indices by descending score.
 std::vector<std::size_t> by_falling_score(std::span<const double> scores) {
@@ -48,7 +40,6 @@ std::optional<Roc> roc(std::span<const double> scores, const std::vector<bool>& 
   result.negatives = std::ssize(positive) - result.positives;
   if (result.positives == 0 || result.negatives == 0) return std::nullopt;
   const std::vector<std::size_t> order = by_falling_score(scores);
-  const double middle = median_magnitude(scores);
   const auto share = [](Index part, Index all) { return static_cast<double>(part) / static_cast<double>(all); };
   Index above_positive = 0;
   Index above_negative = 0;
@@ -59,7 +50,7 @@ std::optional<Roc> roc(std::span<const double> scores, const std::vector<bool>& 
     Index tied_negative = 0;
     std::size_t end = begin;
     const double highest = scores[order[begin]];
-    const double tied = highest - rounding * std::max(std::abs(highest), middle);
+    const double tied = highest - rounding * std::abs(highest);
     for (; end < order.size() && scores[order[end]] >= tied; ++end) {
       ++(positive[order[end]] ? tied_positive : tied_negative);
     }

@@ -22,7 +22,7 @@ namespace widelimit {
 struct CertifiedKernel {
   Chain chain;
   std::optional<ConeKernel> cone;  ///< if the chain has one that is proved convex
-  std::string why_chain;           ///< otherwise the reason
+  std::string chain_reason;        ///< otherwise the reason
   Chain without_last_bias;         ///< the chain without the bias of the last layer,
   double last_bias = 0;            ///< which adds last_bias² to every entry
 
@@ -75,7 +75,7 @@ class CertifiedMachine {
   [[nodiscard]] std::vector<CertificateMethod> methods() const;
   [[nodiscard]] std::unique_ptr<LowerBound> make_bound(CertificateMethod method, const Parts& parts) const;
   void find_radii(const Parts& parts, Progress* progress, Certificates& result) const;
-  void answer_one_radius(const Parts& parts, Certificates& result) const;
+  void certify_radius(const Parts& parts, Certificates& result) const;
   [[nodiscard]] std::vector<bool> changed(MatrixView<const double> scaled, std::span<const Index> points,
                                           std::span<const Index> labels) const;
   [[nodiscard]] AttackGoal goal_of(const Parts& parts) const;

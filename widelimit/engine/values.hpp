@@ -53,7 +53,7 @@ class Values {
     return host_.data();
   }
   [[nodiscard]] T* data() {
-    if (place_.load(std::memory_order_acquire) != Place::host) claim();
+    if (place_.load(std::memory_order_acquire) != Place::host) make_host_newest();
     return host_.data();
   }
   [[nodiscard]] const std::vector<T>& host() const { return (void)data(), host_; }
@@ -84,15 +84,15 @@ class Values {
   [[nodiscard]] T* write(const Side& side);
   [[nodiscard]] T* update(const Side& side);
   /// Moves all numbers to the host and frees the engine memory.
-  void bring_home();
+  void move_to_host();
 
  private:
   /// Location of the newest numbers; `unset`: not written yet.
   enum class Place : std::uint8_t { host, both, device, unset };
 
   void fetch() const;
-  void claim();
-  void make_room(const Side& side) const;
+  void make_host_newest();
+  void reserve(const Side& side) const;
   void drop_engine_memory() const noexcept;
   void copy_from(const Values& other);
 
@@ -100,7 +100,7 @@ class Values {
   std::size_t size_ = 0;
   mutable Side side_;
   mutable T* device_ = nullptr;
-  mutable std::size_t room_ = 0;  ///< capacity of device_ in numbers
+  mutable std::size_t capacity_ = 0;  ///< capacity of device_ in numbers
   mutable std::atomic<Place> place_ = Place::host;
 };
 

@@ -35,7 +35,7 @@ class DeviceArray::Held {
   [[nodiscard]] const EngineMatrix& matrix() const { return matrix_; }
   [[nodiscard]] const Engine& engine() const { return engine_; }
   void settle() const {
-    if (const DeviceMatrices* device = device_matrices(engine_)) device->settle();
+    if (const DeviceMatrices* device = device_matrices(engine_)) device->synchronize();
   }
 
  private:
@@ -158,7 +158,7 @@ nb::object to_dlpack(const DeviceArray& array, std::optional<std::int64_t> strea
   if (dl_device && *dl_device != dlpack_device(array)) {
     throw nb::buffer_error("widelimit.DeviceArray: dl_device is another device; numpy() copies to the host");
   }
-  const DeviceView view = device_of(array.engine()).lend(array.matrix());
+  const DeviceView view = device_of(array.engine()).device_view(array.matrix());
   const std::size_t shape[]{static_cast<std::size_t>(view.rows), static_cast<std::size_t>(view.cols)};
   const std::int64_t strides[]{view.stride, 1};
   auto owned = std::make_unique<DeviceArray>(array);
@@ -170,7 +170,7 @@ nb::object to_dlpack(const DeviceArray& array, std::optional<std::int64_t> strea
 }
 
 nb::dict cuda_interface(const DeviceArray& array) {
-  const DeviceView view = device_of(array.engine()).lend(array.matrix());
+  const DeviceView view = device_of(array.engine()).device_view(array.matrix());
   nb::dict result;
   result["shape"] = nb::make_tuple(view.rows, view.cols);
   result["typestr"] = view.precision == Precision::f32 ? "<f4" : "<f8";

@@ -11,7 +11,7 @@
 
 namespace widelimit {
 
-void FunctionalState::hear(double r, double bound) {
+void FunctionalState::record_bound(double r, double bound) {
   if (bound > 0) {
     low = r, low_bound = bound;
     if (side > 0) high_bound /= 2;
@@ -45,22 +45,22 @@ PointSearch::PointSearch(RadiusGrid grid, const SearchRange& range, Index begin,
   finish();
 }
 
-void PointSearch::ask(std::vector<BallQuery>& queries) {
+void PointSearch::add_queries(std::vector<BallQuery>& queries) {
   candidate_ = next();
   const double r = grid_.radius(candidate_);
-  asked_.clear();
+  queried_.clear();
   for (std::size_t f = 0; f < states_.size(); ++f) {
     if (states_[f].low >= r) continue;
-    asked_.push_back(f);
+    queried_.push_back(f);
     queries.push_back({.functional = begin_ + static_cast<Index>(f), .radius = r});
   }
 }
 
-void PointSearch::hear(const double* bounds) {
+void PointSearch::record_bound(const double* bounds) {
   const double r = grid_.radius(candidate_);
   bool holds = true;
-  for (std::size_t k = 0; k < asked_.size(); ++k) {
-    states_[asked_[k]].hear(r, bounds[k]);
+  for (std::size_t k = 0; k < queried_.size(); ++k) {
+    states_[queried_[k]].record_bound(r, bounds[k]);
     holds = holds && bounds[k] > 0;
   }
   (holds ? low_ : high_) = candidate_;
@@ -99,22 +99,22 @@ double PointSearch::expected() const {
 namespace {
 
 /// The bound of a ball that was built for that ball.
-struct OwnBound {
+struct PointBound {
   double radius = 0;
   double bound = 0;
 };
 
-bool near_each_other(const OwnBound& a, const OwnBound& b) {
+bool near_each_other(const PointBound& a, const PointBound& b) {
   constexpr double near = 1.25;
   return a.radius < near * b.radius && b.radius < near * a.radius;
 }
 
 /// Inverse interpolation at bound 0: the radius as a polynomial of the bound through all given bounds.
-double extrapolated(std::span<const OwnBound> bounds) {
+double extrapolated(std::span<const PointBound> bounds) {
   double radius = 0;
-  for (const OwnBound& a : bounds) {
+  for (const PointBound& a : bounds) {
     double term = a.radius;
-    for (const OwnBound& b : bounds) {
+    for (const PointBound& b : bounds) {
       if (&a != &b) term *= b.bound / (b.bound - a.bound);
     }
     radius += term;
@@ -142,7 +142,7 @@ class NestedSearch {
     Index place = low_ == RadiusGrid::none ? first_ : std::max(first_, low_ + 1);
     while (open()) {
       before();
-      ask_ball(std::min(place, most_));
+      add_ball_queries(std::min(place, most_));
       place = next();
     }
     return low_;
@@ -155,7 +155,7 @@ class NestedSearch {
   }
 
   /// Searches all radii up to that of a ball, with bounds built for that ball.
-  void ask_ball(Index place) {
+  void add_ball_queries(Index place) {
     const double radius = grid_.radius(place);
     const auto within = bound_.within({.point = point_, .radius = radius});
     PointSearch search(grid_, {.certified = low_, .first = place, .largest = place}, functional_, {&value_, 1});
@@ -163,10 +163,10 @@ class NestedSearch {
     std::vector<BallQuery> queries;
     while (!search.done()) {
       queries.clear();
-      search.ask(queries);
+      search.add_queries(queries);
       const std::vector<double> bounds = within->evaluate(queries);
       if (!own) own = bounds.front();
-      search.hear(bounds.data());
+      search.record_bound(bounds.data());
     }
     low_ = std::max(low_, search.place());
     if (search.place() != place) failed_ = place;
@@ -194,8 +194,8 @@ class NestedSearch {
   /// of the line from the point itself. Both constants were tuned on digits; other data need one or two more balls.
   [[nodiscard]] double expected() const {
     constexpr double reached = 0.7, steepness = 2.4;
-    const auto known = std::span<const OwnBound>(bounds_);
-    const OwnBound& last = known.back();
+    const auto known = std::span<const PointBound>(bounds_);
+    const PointBound& last = known.back();
     for (std::size_t count = std::min<std::size_t>(3, known.size()); count >= 2; --count) {
       const auto some = known.last(count);
       const bool near = std::all_of(some.begin(), some.end(), [&](const auto& b) { return near_each_other(b, last); });
@@ -218,7 +218,7 @@ class NestedSearch {
   Index first_, least_, most_;
   Index low_;                 ///< largest grid index known to hold
   Index failed_ = unbounded;  ///< smallest grid index that fails by the bound of its own ball
-  std::vector<OwnBound> bounds_;
+  std::vector<PointBound> bounds_;
 };
 
 }  // namespace

@@ -25,7 +25,7 @@ class Download final : public HttpBody {
   Download(const SourceFile& file, const std::string& url, const fs::path& target, const FetchOptions& options,
            HttpClient& client, FetchMeter& meter)
       : file_(file), url_(url), options_(options), client_(client), meter_(meter), part_(target) {
-    meter_.was_there(std::min(part_.size(), file_.bytes));
+    meter_.add_present(std::min(part_.size(), file_.bytes));
     joined_ = part_.size() > 0;
   }
 
@@ -46,24 +46,25 @@ class Download final : public HttpBody {
     }
   }
 
-  void begin(const HttpAnswer& answer) override {
-    if (answer.status == 206) {
-      const bool right = asked_ > 0 && answer.first == asked_ && answer.total.value_or(file_.bytes) == file_.bytes;
+  void begin(const HttpResponse& response) override {
+    if (response.status == 206) {
+      const bool right =
+          offset_ > 0 && response.first == offset_ && response.total.value_or(file_.bytes) == file_.bytes;
       if (!right) throw WrongRange();
       joined_ = true;
       return;
     }
-    if (answer.status != 200) {
+    if (response.status != 200) {
       fail(Code::input, "cannot fetch {}: the server answers with status {} and not with the file; check the address",
-           url_, answer.status);
+           url_, response.status);
     }
-    if (answer.length && *answer.length != file_.bytes) {
+    if (response.length && *response.length != file_.bytes) {
       fail(Code::input, {Remedy::mirror},
            "cannot fetch {}: the server offers {} bytes instead of {}; the file there has changed, or a proxy replaces "
            "it: fetch it from a mirror",
-           url_, *answer.length, file_.bytes);
+           url_, *response.length, file_.bytes);
     }
-    start_again(answer.validator);
+    start_again(response.validator);
     joined_ = false;
   }
 
@@ -75,8 +76,8 @@ class Download final : public HttpBody {
            file_.bytes);
     }
     part_.append(piece);
-    meter_.came(piece.size());
-    came_ = true;
+    meter_.add_received(piece.size());
+    received_data_ = true;
   }
 
   void wait() override { meter_.wait(); }
@@ -84,7 +85,7 @@ class Download final : public HttpBody {
  private:
   /// Discards the received bytes.
   void start_again(const std::string& validator) {
-    meter_.was_lost(std::min(part_.size(), file_.bytes));
+    meter_.add_missing(std::min(part_.size(), file_.bytes));
     part_.restart(url_, validator);
   }
 
@@ -117,22 +118,23 @@ class Download final : public HttpBody {
   }
 
   void attempt() {
-    const HttpOutcome outcome = ask();
+    const HttpOutcome outcome = request();
     if (part_.size() == file_.bytes) return;
     const bool no_range = outcome.status == 416;
     if (no_range) start_again("");
     const bool passing = outcome.end == HttpEnd::broken || outcome.end == HttpEnd::stalled ||
-                         outcome.end == HttpEnd::busy || (outcome.end == HttpEnd::unreachable && came_) || no_range;
+                         outcome.end == HttpEnd::busy || (outcome.end == HttpEnd::unreachable && received_data_) ||
+                         no_range;
     if (!passing || failures_ == options_.retries) fail_transfer(outcome);
     pause();
     ++failures_;
   }
 
-  HttpOutcome ask() {
+  HttpOutcome request() {
     const std::string validator = part_.validator(url_);
-    asked_ = validator.empty() ? 0 : part_.size();
+    offset_ = validator.empty() ? 0 : part_.size();
     try {
-      const HttpOutcome outcome = client_.get({url_, asked_, validator, options_.stall}, *this);
+      const HttpOutcome outcome = client_.get({url_, offset_, validator, options_.stall}, *this);
       if (outcome.end != HttpEnd::complete) return outcome;
       if (outcome.status != 200 && outcome.status != 206)
         return {
@@ -170,9 +172,9 @@ class Download final : public HttpBody {
   HttpClient& client_;
   FetchMeter& meter_;
   PartFile part_;
-  std::uint64_t asked_ = 0;  ///< offset requested by the current request
-  bool joined_ = false;      ///< the file was assembled from more than one response
-  bool came_ = false;        ///< this call has received data
+  std::uint64_t offset_ = 0;    ///< offset requested by the current request
+  bool joined_ = false;         ///< the file was assembled from more than one response
+  bool received_data_ = false;  ///< this call has received data
   int failures_ = 0;
 };
 

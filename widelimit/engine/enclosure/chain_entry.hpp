@@ -86,7 +86,7 @@ class Variance {
   /// Variance n²/features of a norm n in units of 2^exponent.
   WIDELIMIT_BOTH Variance(const Interval& norm, int exponent, double features)
       : value_(norm * norm / Interval::of(features)), exponent_(exponent) {
-    settle();
+    normalise();
   }
 
   [[nodiscard]] WIDELIMIT_BOTH const Interval& value() const { return value_; }
@@ -102,20 +102,20 @@ class Variance {
   }
   WIDELIMIT_BOTH void multiply(const Interval& factor) {
     value_ = factor * value_;
-    settle();
+    normalise();
   }
   WIDELIMIT_BOTH void add(const Interval& term) {
     value_ = value_ + term;
-    settle();
+    normalise();
   }
   /// Raises the exponent so that the bias is not large in its units.
-  WIDELIMIT_BOTH void make_room_for(double bias) {
+  WIDELIMIT_BOTH void raise_exponent(double bias) {
     const int exponent = scale_exponent(std::abs(bias));
     if (exponent > exponent_) move_to(exponent);
   }
 
  private:
-  WIDELIMIT_BOTH void settle() {
+  WIDELIMIT_BOTH void normalise() {
     const int half = scale_exponent(value_.high) / 2;
     if (half != 0) move_to(exponent_ + half);
   }
@@ -230,8 +230,8 @@ class PairEnclosure {
   }
 
   WIDELIMIT_BOTH void add_bias(double b) {
-    first_.make_room_for(b);
-    second_.make_room_for(b);
+    first_.raise_exponent(b);
+    second_.raise_exponent(b);
     const BiasedAffine affine(first_.value(), first_.in_units(b), second_.value(), second_.in_units(b));
     const Interval factor = affine.factor();
     if (sloped_) {

@@ -120,7 +120,7 @@ double norm_estimate(const GramMatrix& k, const std::vector<double>& diagonal) {
 /// by the trace that each of the last columns removed, κ = 1 + ℓ/c′, and about 7√κ iterations reduce the residual to
 /// 1e-6. If eigenvalues decay as 1/rank, one column lowers κ − 1 by (κ − 1)/rank. It costs its entries and two products
 /// with the other columns.
-bool worth_more(const GramMatrix& k, Index rank, double taken, double shift) {
+bool saves_work(const GramMatrix& k, Index rank, double taken, double shift) {
   const auto n = static_cast<double>(k.samples());
   const double excess = taken / shift;
   const double saved = 7 * excess / (2 * std::sqrt(1 + excess) * static_cast<double>(rank)) * n * n / 2;
@@ -149,8 +149,8 @@ bool grow(const GramMatrix& k, LowRank& l, std::vector<double>& left, Index colu
     trace += square(i, i);
   }
   // Regularises against duplicates among the chosen samples and float32 rounding.
-  const double doubt = l.single() ? 1e-6 : 1e-12;
-  for (Index j = 0; j < count; ++j) square(j, j) += doubt * trace;
+  const double regularisation = l.single() ? 1e-6 : 1e-12;
+  for (Index j = 0; j < count; ++j) square(j, j) += regularisation * trace;
   if (host::cholesky(square.view()) != 0) return false;
   host::solve_right(square.view(), c.view());
   l.append(c);
@@ -172,22 +172,23 @@ Preconditioner::Preconditioner(const GramMatrix& k, std::span<const double> scal
   for (double& value : left) value = std::max(value, 0.0);
   const double trace = sum_of(left);
   const bool fits_single = k.precision() == Precision::f32 && shift > least_single_share * norm_estimate(k, left);
-  Index wanted = std::min(options.rank.value_or((k.samples() + 1) / 2), k.samples());
+  Index target_rank = std::min(options.rank.value_or((k.samples() + 1) / 2), k.samples());
   if (options.memory) {
-    wanted = std::min(wanted, rank_within(*options.memory, k.samples(), fits_single ? sizeof(float) : sizeof(double)));
+    target_rank =
+        std::min(target_rank, rank_within(*options.memory, k.samples(), fits_single ? sizeof(float) : sizeof(double)));
   }
-  l_.emplace(algebra_, k.samples(), std::max<Index>(wanted, 1), fits_single ? Precision::f32 : Precision::f64);
-  ProgressTicker ticker(options.progress, wanted, "columns of the preconditioner");
+  l_.emplace(algebra_, k.samples(), std::max<Index>(target_rank, 1), fits_single ? Precision::f32 : Precision::f64);
+  ProgressTicker ticker(options.progress, target_rank, "columns of the preconditioner");
   const double least = static_cast<double>(k.samples()) * (fits_single ? 1e-7 : pivot_rounding) * trace;
   double before = trace;
-  while (rank_ < wanted && before > least) {
-    if (!grow(k, *l_, left, std::min(pivot_block, wanted - rank_))) break;
+  while (rank_ < target_rank && before > least) {
+    if (!grow(k, *l_, left, std::min(pivot_block, target_rank - rank_))) break;
     rank_ = l_->rank();
     ticker.at(rank_);
     const double now = sum_of(left);
     const double mean = now / static_cast<double>(k.samples());
     const double taken = (before - now) / static_cast<double>(pivot_block);
-    if (!options.rank && !worth_more(k, rank_, taken, std::max(shift + mean, least_share * trace))) break;
+    if (!options.rank && !saves_work(k, rank_, taken, std::max(shift + mean, least_share * trace))) break;
     before = now;
   }
   shift_ = shift + sum_of(left) / static_cast<double>(k.samples());

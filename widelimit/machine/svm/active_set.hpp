@@ -40,9 +40,9 @@ class ActiveSet {
   Move step(double allowed);
   /// Takes at most `most` exact steps: to the minimum over the free variables, or to the first bound on the way, then
   /// on with the remaining free variables. Returns Move::none at the minimum; if rounding leaves slopes above
-  /// `allowed`, up to two refinements follow. `beat` is called at each step and interrupts by throwing.
+  /// `allowed`, up to two refinements follow. `on_progress` is called at each step and interrupts by throwing.
   /// O(free³/3 + active·free + steps·free²).
-  Move minimise_face(Face& face, int most, double allowed, const std::function<void()>& beat);
+  Move minimise_face(Face& face, int most, double allowed, const std::function<void()>& on_progress);
   [[nodiscard]] Index free_count() const;
 
   /// Largest violation of optimality at the last step.
@@ -66,12 +66,12 @@ class ActiveSet {
   /// Updates the gradient after changes `by` of `variables`.
   void move_gradient(std::span<const Index> variables, std::span<const double> by);
   /// Returns the step to the first bound along a direction, at most `most`.
-  [[nodiscard]] double room_along(std::span<const Index> variables, std::span<const double> by, double most) const;
+  [[nodiscard]] double feasible_step(std::span<const Index> variables, std::span<const double> by, double most) const;
   [[nodiscard]] double slope_left(std::span<const Index> free) const;
   [[nodiscard]] std::vector<double> slopes(std::span<const Index> free) const;
   void set_ray(std::span<const Index> variables, std::span<const double> by);
-  [[nodiscard]] double room_up(Index k) const;
-  [[nodiscard]] double room_down(Index k) const;
+  [[nodiscard]] double distance_up(Index k) const;
+  [[nodiscard]] double distance_down(Index k) const;
   /// Computes a[k] += d, exactly to the bound if d reaches it; returns the change.
   double shift(Index k, double d);
   void mark(Index k);

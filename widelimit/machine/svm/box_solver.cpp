@@ -60,8 +60,8 @@ constexpr int most_stalls = 3;
 template <std::floating_point T>
 class Decomposition final : public BoxSolver::Worker {
  public:
-  Decomposition(const GramMatrix& gram, std::vector<Index> samples, std::size_t room)
-      : columns_(gram, std::move(samples), room),
+  Decomposition(const GramMatrix& gram, std::vector<Index> samples, std::size_t memory)
+      : columns_(gram, std::move(samples), memory),
         algebra_(gram.algebra()),
         asymmetry_(gram.check()),
         excess_(2 * semidefinite_allowance(gram.samples(), gram.precision())),
@@ -75,7 +75,7 @@ class Decomposition final : public BoxSolver::Worker {
     best_.objectives.primal = no_bound;
     shrunk_ = false;
     work_ = 0;
-    another_way_ = may_leave_boundary() ? first_look() : no_bound;
+    interior_point_work_ = may_leave_boundary() ? first_check() : no_bound;
     scale_ = 0;
     for (const double p : problem.linear) scale_ = std::max(scale_, std::abs(p));
     ticker_.emplace(options.progress, limit_, "working sets");
@@ -142,7 +142,7 @@ class Decomposition final : public BoxSolver::Worker {
       if (ended == Move::indefinite || ended == Move::unbounded) {
         if (ends_by(evaluator_.proof_of(ray_))) return;
       }
-      if (evaluator_.looks_inseparable(found_) && ends_by(evaluator_.proof_of(found_.a))) return;
+      if (evaluator_.may_be_inseparable(found_) && ends_by(evaluator_.proof_of(found_.a))) return;
       const double noise = std::max(1e-15 * scale_, evaluator_.gradient_noise(found_.a));
       stalls += ended == Move::none ? 0 : 1;
       if (found_.iterations >= limit_ || stalls >= most_stalls || !(allowed > noise)) {
@@ -150,7 +150,7 @@ class Decomposition final : public BoxSolver::Worker {
           if (found_by_interior_point()) return;
           continue;
         }
-        give_up();
+        end_with_best();
         return;
       }
       // If variables were removed too early, run another round before tightening the tolerance.
@@ -171,15 +171,15 @@ class Decomposition final : public BoxSolver::Worker {
   }
 
   /// Returns the work after which to check whether K has low rank.
-  [[nodiscard]] double first_look() const {
+  [[nodiscard]] double first_check() const {
     const Index n = problem_->size();
     const bool known = factor_ && factor_->complete();
     return cost_of_interior(n, known ? factor_->rank() : std::min<Index>(n / 4, 16));
   }
 
-  /// Returns the largest rank worth computing: a column after r others takes about 2nr cycles, limited by memory
+  /// Returns the largest useful rank: a column after r others takes about 2nr cycles, limited by memory
   /// bandwidth; more columns would exceed their share of the time spent.
-  [[nodiscard]] Index worthy_rank() const {
+  [[nodiscard]] Index useful_rank() const {
     const Index n = problem_->size();
     const double by_time = std::sqrt(time_for_factor * work_ / static_cast<double>(n));
     return std::min(most_dimensions(), static_cast<Index>(std::min(by_time, static_cast<double>(n))));
@@ -188,8 +188,9 @@ class Decomposition final : public BoxSolver::Worker {
   /// Returns the largest rank of a factor: at most half the samples, since more saves nothing, and limited by memory.
   [[nodiscard]] Index most_dimensions() const {
     const Index n = problem_->size();
-    const double by_room = static_cast<double>(options_->room) / (3.0 * sizeof(double) * static_cast<double>(n));
-    return static_cast<Index>(std::min(by_room, static_cast<double>(n) / 2));
+    const double rank_in_memory =
+        static_cast<double>(options_->memory) / (3.0 * sizeof(double) * static_cast<double>(n));
+    return static_cast<Index>(std::min(rank_in_memory, static_cast<double>(n) / 2));
   }
 
   /// Whether K has such a low rank that an interior point method takes less time than the steps so far. If not,
@@ -197,35 +198,35 @@ class Decomposition final : public BoxSolver::Worker {
   [[nodiscard]] bool interior_point_is_shorter() {
     const Index n = problem_->size();
     if (!factor_) factor_.emplace(columns_);
-    factor_->extend(worthy_rank(), [this] { ticker_->at(found_.iterations); });
+    factor_->extend(useful_rank(), [this] { ticker_->at(found_.iterations); });
     const double cost = cost_of_interior(n, factor_->rank());
     if (factor_->complete() && cost <= work_) return true;
-    another_way_ = std::max(2 * work_, cost);
-    if (!factor_->complete() && factor_->rank() >= n / 2) another_way_ = no_bound;
+    interior_point_work_ = std::max(2 * work_, cost);
+    if (!factor_->complete() && factor_->rank() >= n / 2) interior_point_work_ = no_bound;
     return false;
   }
 
   /// Whether the interior point method may continue after rounding has stopped all steps: it was not tried, and K has
   /// low rank.
   [[nodiscard]] bool has_few_dimensions() {
-    if (another_way_ == no_bound || found_.iterations >= limit_) return false;
+    if (interior_point_work_ == no_bound || found_.iterations >= limit_) return false;
     if (!factor_) factor_.emplace(columns_);
     factor_->extend(most_dimensions(), [this] { ticker_->at(found_.iterations); });
-    if (!factor_->complete()) another_way_ = no_bound;
+    if (!factor_->complete()) interior_point_work_ = no_bound;
     return factor_->complete();
   }
 
   bool found_by_interior_point() {
-    another_way_ = no_bound;
+    interior_point_work_ = no_bound;
     found_.rank = factor_->rank();
     evaluator_.evaluate_nominal(found_);
     const BoxSolution before = found_;
     InteriorPoint point(*problem_, algebra_, algebra_.copy_of(factor_->rows().view()));
-    double wanted = options_->tolerance / 8;
+    double target_gap = options_->tolerance / 8;
     for (int step = 0; step < most_interior_steps && point.step(); ++step) {
       ++found_.iterations;
       ticker_->at(found_.iterations);
-      if (point.gap() > wanted) continue;
+      if (point.gap() > target_gap) continue;
       found_.a = point.coefficients();
       refresh();
       evaluator_.set_error(found_.a, evaluator_.error());
@@ -233,7 +234,7 @@ class Decomposition final : public BoxSolver::Worker {
         found_.interior = true;
         return true;
       }
-      wanted = point.gap() / 10;
+      target_gap = point.gap() / 10;
     }
     evaluator_.evaluate_nominal(found_);
     if (!(found_.objectives.dual > before.objectives.dual)) {
@@ -265,7 +266,7 @@ class Decomposition final : public BoxSolver::Worker {
   }
 
   /// Ends with the best solution so far, unless the current one meets the tolerance with rounding included.
-  void give_up() {
+  void end_with_best() {
     evaluator_.evaluate_nominal(found_);
     if (counted()) return;
     if (best_.objectives.gap() < found_.objectives.gap()) {
@@ -282,11 +283,10 @@ class Decomposition final : public BoxSolver::Worker {
   /// Runs until no violation exceeds `allowed`, over all variables first, then with shrinking. If `near` the optimum,
   /// the face hardly changes, and exact steps come first.
   Move run(double allowed, bool near) {
-    std::vector<Index> everyone(usize(problem_->size()));
-    std::iota(everyone.begin(), everyone.end(), Index{0});
+    std::vector<Index> all(usize(problem_->size()));
+    std::iota(all.begin(), all.end(), Index{0});
     std::unique_ptr<GramColumns<T>> packed;
-    auto active =
-        std::make_unique<ActiveSet<T>>(*problem_, columns_, std::move(everyone), found_.a, gradient_, excess_);
+    auto active = std::make_unique<ActiveSet<T>>(*problem_, columns_, std::move(all), found_.a, gradient_, excess_);
     const bool may_shrink = !shrunk_;  // no shrinking if it removed variables too early before
     Move ended = Move::made;
     if (near && active->free_count() <= largest_face) {
@@ -304,7 +304,7 @@ class Decomposition final : public BoxSolver::Worker {
       std::vector<Index> kept = active->unsettled();
       active.reset();
       packed.reset();
-      packed = std::make_unique<GramColumns<T>>(columns_, kept, options_->room);
+      packed = std::make_unique<GramColumns<T>>(columns_, kept, options_->memory);
       active = std::make_unique<ActiveSet<T>>(*problem_, *packed, std::move(kept), found_.a, gradient_, excess_);
     }
     if (ended == Move::unbounded || ended == Move::indefinite) ray_ = active->ray(problem_->size());
@@ -319,7 +319,7 @@ class Decomposition final : public BoxSolver::Worker {
 
   /// Returns Move::made if enough variables have settled to remove them.
   Move run_active(ActiveSet<T>& active, double allowed, bool may_shrink) {
-    const Index between_looks = std::clamp<Index>(active.size(), 1000, 4000);
+    const Index check_interval = std::clamp<Index>(active.size(), 1000, 4000);
     double spent = 0;
     double descent = 0;
     for (Index count = 1; found_.iterations < limit_; ++count) {
@@ -338,12 +338,12 @@ class Decomposition final : public BoxSolver::Worker {
           if (ends_round(exact)) return exact;
           spent -= (work_ - before) / share;
         }
-        if (work_ >= another_way_ && interior_point_is_shorter()) return Move::slow;
+        if (work_ >= interior_point_work_ && interior_point_is_shorter()) return Move::slow;
       }
-      if (count % between_looks != 0) continue;
+      if (count % check_interval != 0) continue;
       if (may_shrink && 10 * std::ssize(active.unsettled()) <= 7 * active.size()) return Move::made;
-      const double worth = 1e-5 * options_->tolerance * (std::abs(found_.objectives.dual) + active.descent());
-      if (active.descent() - descent <= worth) return Move::stalled;
+      const double least_descent = 1e-5 * options_->tolerance * (std::abs(found_.objectives.dual) + active.descent());
+      if (active.descent() - descent <= least_descent) return Move::stalled;
       descent = active.descent();
     }
     return Move::stalled;
@@ -353,7 +353,7 @@ class Decomposition final : public BoxSolver::Worker {
     const double before = face_.work();
     const Move move = active.minimise_face(face_, faces_at_once, allowed, [this] { ticker_->at(++found_.iterations); });
     work_ += face_.work() - before + static_cast<double>(face_.size() * active.size());
-    if (!ends_round(move) && work_ >= another_way_ && interior_point_is_shorter()) return Move::slow;
+    if (!ends_round(move) && work_ >= interior_point_work_ && interior_point_is_shorter()) return Move::slow;
     return move;
   }
 
@@ -364,10 +364,10 @@ class Decomposition final : public BoxSolver::Worker {
   const BoxProblem* problem_ = nullptr;
   const BoxOptions* options_ = nullptr;
   Index limit_ = 0;
-  double scale_ = 0;        ///< max |p|
-  bool shrunk_ = false;     ///< the last round ended with some variables removed
-  double work_ = 0;         ///< approximate cycles of the steps on this problem
-  double another_way_ = 0;  ///< work after which to check for an interior point method
+  double scale_ = 0;                ///< max |p|
+  bool shrunk_ = false;             ///< the last round ended with some variables removed
+  double work_ = 0;                 ///< approximate cycles of the steps on this problem
+  double interior_point_work_ = 0;  ///< work after which to check for an interior point method
   Face face_;
   std::optional<PartialFactor<T>> factor_;
   std::optional<ProgressTicker> ticker_;
@@ -380,11 +380,11 @@ class Decomposition final : public BoxSolver::Worker {
 
 }  // namespace
 
-BoxSolver::BoxSolver(const GramMatrix& gram, std::vector<Index> samples, std::size_t room) {
+BoxSolver::BoxSolver(const GramMatrix& gram, std::vector<Index> samples, std::size_t memory) {
   if (gram.precision() == Precision::f32) {
-    worker_ = std::make_unique<Decomposition<float>>(gram, std::move(samples), room);
+    worker_ = std::make_unique<Decomposition<float>>(gram, std::move(samples), memory);
   } else {
-    worker_ = std::make_unique<Decomposition<double>>(gram, std::move(samples), room);
+    worker_ = std::make_unique<Decomposition<double>>(gram, std::move(samples), memory);
   }
 }
 BoxSolver::~BoxSolver() = default;

@@ -19,7 +19,7 @@ struct FlowProblem {
   Index most_events = 0;  ///< per output
   Index most_steps = 0;   ///< of the Runge–Kutta method
   Progress* progress = nullptr;
-  std::function<void()> beat;  ///< called frequently; can stop by throwing
+  std::function<void()> on_progress;  ///< called frequently; can stop by throwing
 };
 
 /// Minimum of the objective and its uncertainty.
@@ -33,14 +33,14 @@ class FlowSolver {
  public:
   virtual ~FlowSolver() = default;
   /// Advances to `time`, which can be infinite and must not decrease between calls. Returns false if it cannot be
-  /// reached; `tell` then reports the reason.
+  /// reached; `report` then gives the reason.
   virtual bool advance(double time) = 0;
   [[nodiscard]] virtual const Matrix<double>& alpha() const = 0;
   [[nodiscard]] virtual const Matrix<double>& g() const = 0;
   /// Returns L(β*), or std::nullopt if it is unknown. Must be called after the last advance().
   [[nodiscard]] virtual std::optional<Optimum> optimum() = 0;
   /// Sets method, ending, iterations, memory and events.
-  virtual void tell(Trajectory& trajectory) const = 0;
+  virtual void report(Trajectory& trajectory) const = 0;
 };
 
 [[nodiscard]] inline bool is_piecewise_linear(LossKind kind) {

@@ -17,7 +17,7 @@ ConeChainView chain_view(const host::ConeChain& chain, const DeviceBuffer& layer
 }
 
 ConeProfileView profile_view(const ConeProfile& profile, const DeviceBuffer& layers) {
-  const auto ray = [](const TouchingRay& r) { return ConeRayView{r.low, r.high, r.slope}; };
+  const auto ray = [](const SupportingRay& r) { return ConeRayView{r.low, r.high, r.slope}; };
   return {.chain = chain_view(profile.chain, layers),
           .largest = profile.largest,
           .opposite = profile.opposite,
@@ -30,7 +30,7 @@ ConeProfileView profile_view(const ConeProfile& profile, const DeviceBuffer& lay
 }
 
 /// Includes the thresholds of ConeRule::interval, moved by more than the rounding errors of products and quotients.
-ConeBallView ball_view(const ConeBall& ball, const TouchingRay& ray) {
+ConeBallView ball_view(const ConeBall& ball, const SupportingRay& ray) {
   constexpr double surely_beyond = 1 + host::ratio_slack, least_norm = 1e-300;
   return {.point = ball.point,
           .radius = ball.radius,
@@ -66,10 +66,10 @@ void CudaCones::bound_sums(const ConeProfile& profile, ConeRule rule, const Cone
   if (sums.empty()) return;
   std::vector<ConeBallView> views;
   for (const ConeBall& ball : balls) views.push_back(ball_view(ball, profile.ray_above));
-  std::vector<ConeSumView> asked;
-  for (const ConeSum& s : sums) asked.push_back({s.ball, s.weights});
+  std::vector<ConeSumView> requests;
+  for (const ConeSum& s : sums) requests.push_back({s.ball, s.weights});
   const DeviceBuffer layers = copied(profile.chain.layers), device_balls = copied(std::span<const ConeBallView>(views)),
-                     device_asked = copied(std::span<const ConeSumView>(asked)),
+                     device_requests = copied(std::span<const ConeSumView>(requests)),
                      results(device_, sums.size() * sizeof(double));
   device_->cones().bound_sums({.profile = profile_view(profile, layers),
                                .exact = rule == ConeRule::interval,
@@ -80,7 +80,7 @@ void CudaCones::bound_sums(const ConeProfile& profile, ConeRule rule, const Cone
                                .reach = numbers(ranges.reach),
                                .weights = numbers(weights),
                                .balls = device_balls.data<ConeBallView>(),
-                               .asked = device_asked.data<ConeSumView>(),
+                               .requests = device_requests.data<ConeSumView>(),
                                .sums = std::ssize(sums),
                                .to = results.data<double>()});
   device_->download_bytes(results.data(), sums.size() * sizeof(double), to);
