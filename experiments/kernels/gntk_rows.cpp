@@ -1,7 +1,7 @@
 #include "experiments/kernels/gntk_rows.hpp"
 
+#include "experiments/kernels/cached_rows.hpp"
 #include "experiments/kernels/graph_folds.hpp"
-#include "experiments/kernels/kept_rows.hpp"
 #include "experiments/tasks/task_kernel.hpp"
 #include "widelimit/base/clock.hpp"
 #include "widelimit/base/error.hpp"
@@ -166,7 +166,7 @@ class AccuracyFile {
   }
 
   const GntkChoice& choice_;
-  KeptRows rows_;
+  CachedRows rows_;
 };
 
 /// Computes the kernels and machines that are not in the files.

@@ -52,7 +52,7 @@ class Probe {
 
 }  // namespace
 
-TwoLayerOptions asked_two_layer(const Setting& setting) {
+TwoLayerOptions requested_two_layer_options(const Setting& setting) {
   return {.width = setting.count("width", 1), .epochs = setting.count("epochs", 1), .probe = setting.count("probe", 4)};
 }
 
@@ -68,9 +68,9 @@ void along_training(const Setting& setting, const LaImages& images, const TwoLay
   TrainOptions how = la_training(setting, options.epochs, images.train.count());
   how.width = options.width;
   const Index steps = images.train.count() / how.batch;  // per epoch
-  const auto wanted = [&](Index epoch) { return std::find(epochs.begin(), epochs.end(), epoch) != epochs.end(); };
+  const auto is_recorded = [&](Index epoch) { return std::find(epochs.begin(), epochs.end(), epoch) != epochs.end(); };
   how.observer = [&](const TrainStep& step) {
-    if (step.step % steps != 0 || !wanted(step.step / steps)) return;
+    if (step.step % steps != 0 || !is_recorded(step.step / steps)) return;
     show(probe.at(step.step / steps, *step.architecture, *std::get<const Parameters<float>*>(step.parameters)));
   };
   Matrix<double> targets(images.train.count(), 1);
@@ -79,7 +79,7 @@ void along_training(const Setting& setting, const LaImages& images, const TwoLay
       fmt::format("dense relu scale(by={:.17g}) dense", 1 / std::sqrt(static_cast<double>(options.width))));
   const TrainedNetwork trained = train(network, {images.train.view(), targets.view()}, how, setting.engine);
   if (!trained.summary.finished()) fail(Code::numerical, "{}", trained.summary.message);
-  if (wanted(options.epochs)) {
+  if (is_recorded(options.epochs)) {
     show(probe.at(options.epochs, trained.architecture, std::get<Parameters<float>>(trained.parameters)));
   }
 }

@@ -18,7 +18,7 @@ struct TwoLayerOptions {
   Index probe = 0;  ///< maximal number of training and of test images for kernels
 };
 /// Parses the options "width", "epochs" and "probe".
-[[nodiscard]] TwoLayerOptions asked_two_layer(const Setting& setting);
+[[nodiscard]] TwoLayerOptions requested_two_layer_options(const Setting& setting);
 
 /// The empirical NTK of a network on the first images.
 struct ProbeKernels {

@@ -17,12 +17,12 @@ namespace widelimit::experiment {
 namespace {
 
 TaskKernel in_memory(const Setting& setting, const Network& network, const SampleView& train, const SampleView& test) {
-  KernelRequest wanted{.kernel = network};
-  wanted.kind = Kind::ntk;
-  wanted.precision = setting.precision;
-  wanted.memory = setting.memory;
-  wanted.progress = setting.progress;
-  KernelAnswer answer = compute_kernel(wanted, train, test, setting.engine);
+  KernelRequest request{.kernel = network};
+  request.kind = Kind::ntk;
+  request.precision = setting.precision;
+  request.memory = setting.memory;
+  request.progress = setting.progress;
+  KernelAnswer answer = compute_kernel(request, train, test, setting.engine);
   TaskKernel kernel{.k = {},
                     .k_test = {},
                     .semidefinite = answer.semidefinite,
