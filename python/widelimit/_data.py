@@ -100,7 +100,7 @@ def load_data(
     >>> x.shape, y.shape, names
     ((100, 8, 8, 1), (100,), ['3', '8'])
     """
-    asked = {
+    options = {
         "classes": _texts(classes),
         "limit": limit,
         "shuffle": shuffle,
@@ -108,18 +108,18 @@ def load_data(
         "memory": _text(memory),
         **_table_options(label, task, columns, drop, categorical, missing),
     }
-    learned = [name for name in ("categorical", "columns", "drop", "scale", "task") if asked[name] is not None]
-    asked["spec"] = as_spec(spec, "DataFrame", asked)
+    conflicting = [name for name in ("categorical", "columns", "drop", "scale", "task") if options[name] is not None]
+    options["spec"] = as_spec(spec, "DataFrame", options)
     if model is None:
         if part is not None:
             raise InputError("part= refers to the split of a model; give model= too")
-        train, _, notes, features, origin = _core.load(asked)
+        train, _, notes, features, origin = _core.load(options)
         return _data(train, _warned(notes), features, None if _scales(scale) else origin)
-    if learned:
-        raise InputError(f"{learned[0]}=: the model determines how samples are read and scaled; leave it out")
-    asked["categorical"] = None
+    if conflicting:
+        raise InputError(f"{conflicting[0]}=: the model determines how samples are read and scaled; leave it out")
+    options["categorical"] = None
     origin, names = model._reading()
-    found, notes, features = _core.load_new(asked, origin, names, part or "all")
+    found, notes, features = _core.load_new(options, origin, names, part or "all")
     return _data(found, _warned(notes), features, None)
 
 
@@ -155,7 +155,7 @@ def load_train_test(
     >>> len(train.x), len(test.x)
     (1438, 359)
     """
-    asked = {
+    options = {
         "split": split,
         "split_order": split_order,
         "seed": seed,
@@ -167,10 +167,10 @@ def load_train_test(
         "memory": _text(memory),
         **_table_options(label, task, columns, drop, categorical, missing),
     }
-    asked["spec"] = as_spec(train, "DataFrame", asked)
+    options["spec"] = as_spec(train, "DataFrame", options)
     if test is not None:
-        asked["test"] = as_spec(test, "test DataFrame", dict(asked, texts=asked.setdefault("texts", {})))
-    first, second, notes, features, origin = _core.load(asked)
+        options["test"] = as_spec(test, "test DataFrame", dict(options, texts=options.setdefault("texts", {})))
+    first, second, notes, features, origin = _core.load(options)
     _warned(notes)
     held_out = None if second is None else _data(second, notes, features, None)
     return _data(first, notes, features, None if _scales(scale) else origin), held_out

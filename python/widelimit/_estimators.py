@@ -123,10 +123,10 @@ class NTKClassifier(ClassifierMixin, MachineEstimator):
             sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
         _require_two_classes(y, sample_weight)
         options = dict(scheme=self.scheme, probability=self.probability, class_weight=self.class_weight)
-        asked = dict(method=self.label_aware, ratio=self.ratio, target=self.pair_target, psd=self.psd)
-        _core.check_label_aware(asked)  # an invalid value is an error even if it has no effect
+        requested = dict(method=self.label_aware, ratio=self.ratio, target=self.pair_target, psd=self.psd)
+        _core.check_label_aware(requested)  # an invalid value is an error even if it has no effect
         if self.label_aware is not None:
-            options["label_aware"] = asked
+            options["label_aware"] = requested
         if self.pair_features is not None:
             options["pair_features"] = self._pair_features(X)
         fit = self._fit(X, y, sample_weight, True, **options)

@@ -324,10 +324,10 @@ class Model:
             samples = self._shaped(x, backend)
             how = (return_std, return_cov, backend, usable(threads))
             mean, spread = posterior(self._core, self._factor, samples, *how)
-            return self._told(mean), shared_by_outputs(spread, mean) if self.classes_ is None else spread
-        return self._told(self.decision_function(x, backend=backend, threads=threads))
+            return self._predicted(mean), shared_by_outputs(spread, mean) if self.classes_ is None else spread
+        return self._predicted(self.decision_function(x, backend=backend, threads=threads))
 
-    def _told(self, outputs: NDArray[np.float64]) -> NDArray[Any]:
+    def _predicted(self, outputs: NDArray[np.float64]) -> NDArray[Any]:
         if self.classes_ is None:
             return outputs
         return self.classes_[_core.model_classes(self._core, outputs[:, None] if outputs.ndim == 1 else outputs)]

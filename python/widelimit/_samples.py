@@ -82,9 +82,9 @@ def as_images(
         return samples
     if channels_first:
         return channels_last(samples, name)
-    doubted = channels_first is None and samples.ndim == 4
-    if doubted and (doubt := _core.layout_warning(network, *samples.shape[1:])):
-        raise InputError(f"{name}: {doubt}; give channels_first=True, or channels_first=False if they do not")
+    unchecked = channels_first is None and samples.ndim == 4
+    if unchecked and (warning := _core.layout_warning(network, *samples.shape[1:])):
+        raise InputError(f"{name}: {warning}; give channels_first=True, or channels_first=False if they do not")
     return samples
 
 
@@ -130,17 +130,17 @@ def as_kernel(
     """
     number = device_of(k)
     if number is not None:
-        wanted = f"cuda:{number}" if backend is None else backend
-        require_device(k, name, number, wanted)
-        return adopted(k, name, wanted)
+        device = f"cuda:{number}" if backend is None else backend
+        require_device(k, name, number, device)
+        return adopted(k, name, device)
     matrix = as_matrix(k, name)
     return matrix if backend in (None, "cpu") else _core.hold(matrix, device_name(backend), threads)
 
 
 def _as_read(samples: NDArray) -> NDArray[np.floating]:
     if samples.dtype not in (np.float32, np.float64) or not samples.dtype.isnative:
-        wanted = np.float32 if samples.dtype == np.float32 else np.float64
-        return np.ascontiguousarray(samples, dtype=wanted)
+        dtype = np.float32 if samples.dtype == np.float32 else np.float64
+        return np.ascontiguousarray(samples, dtype=dtype)
     return samples if _readable(samples) else np.ascontiguousarray(samples)
 
 

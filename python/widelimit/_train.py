@@ -130,8 +130,8 @@ class TrainedNetwork:
         if self.classes_ is None:
             raise InputError("this network was trained on numbers; use predict")
         outputs = self.predict(x, threads=threads)
-        told = np.argmax(outputs, axis=1) if outputs.ndim == 2 else (outputs > 0).astype(np.intp)
-        return self.classes_[told]
+        predicted = np.argmax(outputs, axis=1) if outputs.ndim == 2 else (outputs > 0).astype(np.intp)
+        return self.classes_[predicted]
 
     def predict_proba(self, x: ArrayLike, *, threads: int | None = None) -> NDArray[np.float64]:
         """Returns class probabilities, one row per sample.

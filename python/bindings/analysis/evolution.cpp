@@ -1,8 +1,8 @@
 #include "widelimit/analysis/evolution/evolution.hpp"
 
 #include "python/bindings/base/arrays.hpp"
-#include "python/bindings/base/asked_options.hpp"
 #include "python/bindings/base/engines.hpp"
+#include "python/bindings/base/option_reader.hpp"
 #include "python/bindings/base/unlocked.hpp"
 #include "python/bindings/finite/train_options.hpp"
 #include "python/bindings/machine/fits.hpp"
@@ -24,29 +24,29 @@ namespace widelimit::python {
 namespace {
 
 EvolutionOptions evolution_options(const nb::dict& given) {
-  const AskedOptions asked(given);
+  const OptionReader reader(given);
   EvolutionOptions options;
   options.train = train_options(given);
-  asked.parse("memory", options.train.memory, parse_bytes);
-  asked.take("at", options.at);
-  asked.take("at_epochs", options.at_epochs);
-  asked.take("checkpoints", options.checkpoints);
-  asked.parse("outputs", options.kernel.outputs, parse_kernel_outputs);
-  asked.take("projections", options.kernel.projections);
-  asked.take("keep_kernels", options.keep_kernels);
-  asked.take("branch_at", options.branch_at);
+  reader.parse("memory", options.train.memory, parse_bytes);
+  reader.take("at", options.at);
+  reader.take("at_epochs", options.at_epochs);
+  reader.take("checkpoints", options.checkpoints);
+  reader.parse("outputs", options.kernel.outputs, parse_kernel_outputs);
+  reader.take("projections", options.kernel.projections);
+  reader.take("keep_kernels", options.keep_kernels);
+  reader.take("branch_at", options.branch_at);
   bool tangent = false;
-  asked.take("tangent", tangent);
+  reader.take("tangent", tangent);
   TangentOptions how;
-  asked.take("tangent_samples", how.samples);
-  asked.take("tangent_time", how.time);
-  asked.parse("tangent_kernel", how.kernel, parse_tangent_kernel);
-  asked.take("linearised_descent", how.descent);
+  reader.take("tangent_samples", how.samples);
+  reader.take("tangent_time", how.time);
+  reader.parse("tangent_kernel", how.kernel, parse_tangent_kernel);
+  reader.take("linearised_descent", how.descent);
   if (tangent || how.descent) options.tangent = how;
   bool barriers = false;
-  asked.take("barriers", barriers);
+  reader.take("barriers", barriers);
   BarrierOptions way;
-  asked.take("barrier_points", way.points);
+  reader.take("barrier_points", way.points);
   if (barriers) options.barrier = way;
   return options;
 }
