@@ -106,17 +106,17 @@ bool run(const Benchmark& benchmark) {
     for (const char* way : ways) {
       if (!peer.present()) continue;
       const auto file = scratch / way;
-      peer.ask(fmt::format("compute {} {}", way, file.string()));
+      peer.request(fmt::format("compute {} {}", way, file.string()));
       error = std::max(error, difference(path, read_raw<double>(file, lambda_count * settings.rows, outputs)));
     }
   }
   if (!(error <= tolerance<double>)) {
-    fmt::print("ANSWERS DIFFER: {:.1e}; not timed\n", error);
+    fmt::print("RESULTS DIFFER: {:.1e}; not timed\n", error);
     return false;
   }
   std::vector<std::function<double()>> clocks{[&] { return seconds_of(ours); }};
   for (const char* way : ways) {
-    if (peer.present()) clocks.push_back([&peer, way] { return std::stod(peer.ask(fmt::format("time {}", way))); });
+    if (peer.present()) clocks.push_back([&peer, way] { return std::stod(peer.request(fmt::format("time {}", way))); });
   }
   const auto seconds = medians_in_turn(clocks, settings.repeats);
   fmt::print("{:>16} {:>9} {:>8} {:>16}\n", "", "seconds", "/ours", "target");
