@@ -96,12 +96,12 @@ void add_demo_kernel(KernelReport& report, const DemoKernel& demo, const CommonO
   request.limit = demo.samples;
   request.scale = Scaling::standard;
   const Dataset data = load_request(options, request).train;
-  KernelRequest wanted{.kernel = demo.kernel};
-  wanted.kind = Kind::both;
-  wanted.precision = parse_precision(options.precision);
-  wanted.memory = options.memory_limit();
-  wanted.progress = &bar;
-  const KernelAnswer answer = compute_kernel(wanted, data, std::nullopt, engine);
+  KernelRequest kernel_request{.kernel = demo.kernel};
+  kernel_request.kind = Kind::both;
+  kernel_request.precision = parse_precision(options.precision);
+  kernel_request.memory = options.memory_limit();
+  kernel_request.progress = &bar;
+  const KernelAnswer answer = compute_kernel(kernel_request, data, std::nullopt, engine);
   report.pairs += answer.pairs;
   report.maps.emplace_back(demo.description, std::vector<Illustration>{});
   for (const NamedMatrix& matrix : answer.matrices) {

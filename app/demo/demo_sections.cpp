@@ -41,12 +41,12 @@ DemoTask demo_task(const CommonOptions& options, const Engine& engine) {
   request.split = 0.8;
   request.scale = Scaling::standard;
   DemoTask task{.data = load_request(options, request), .train = {}, .test = {}};
-  KernelRequest wanted{.kernel = Network::parse(demo_network)};
-  wanted.kind = Kind::ntk;
-  wanted.precision = parse_precision(options.precision);
-  wanted.memory = options.memory_limit();
-  wanted.progress = &bar;
-  KernelAnswer answer = compute_kernel(wanted, task.data.train, task.data.test, engine);
+  KernelRequest kernel_request{.kernel = Network::parse(demo_network)};
+  kernel_request.kind = Kind::ntk;
+  kernel_request.precision = parse_precision(options.precision);
+  kernel_request.memory = options.memory_limit();
+  kernel_request.progress = &bar;
+  KernelAnswer answer = compute_kernel(kernel_request, task.data.train, task.data.test, engine);
   for (NamedMatrix& matrix : answer.matrices) {
     (matrix.name == "ntk" ? task.train : task.test) = std::move(matrix.values);
   }
@@ -159,14 +159,14 @@ TrainTest pixel_digits(std::uint64_t seed) {
 }
 
 Model demo_model(const TrainTest& data, const Engine& engine) {
-  KernelRequest wanted{.kernel = Network::parse(demo_certified_network)};
-  wanted.kind = Kind::ntk;
-  const KernelAnswer answer = compute_kernel(wanted, data.train, std::nullopt, engine);
+  KernelRequest kernel_request{.kernel = Network::parse(demo_certified_network)};
+  kernel_request.kind = Kind::ntk;
+  const KernelAnswer answer = compute_kernel(kernel_request, data.train, std::nullopt, engine);
   const MachineOptions machine{.machine = Machine::ridge, .lambda = 1};
   const FittedMachine trained =
       train_classes({view_of(answer.matrices.front().values), engine}, data.train.labels, 2, machine);
   if (!trained.fit.summary.converged()) fail(Code::numerical, "ridge on digits: {}", trained.fit.summary.message);
-  return fitted_model(wanted.kernel, data.train, trained, machine.lambda);
+  return fitted_model(kernel_request.kernel, data.train, trained, machine.lambda);
 }
 
 }  // namespace

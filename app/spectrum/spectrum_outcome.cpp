@@ -96,18 +96,18 @@ std::vector<NamedModes> SpectrumOutcome::named_networks() const {
 
 Table labels_table(const SpectrumOutcome& outcome) {
   Table table{.columns = {"labels"}};
-  std::vector<Index> firsts;
+  std::vector<Index> leading_counts;
   for (const Index first : first_directions) {
-    if (first <= outcome.spectrum->samples()) firsts.push_back(first);
+    if (first <= outcome.spectrum->samples()) leading_counts.push_back(first);
   }
-  for (const Index first : firsts) table.columns.push_back(fmt::format("in first {}", first));
+  for (const Index first : leading_counts) table.columns.push_back(fmt::format("in first {}", first));
   for (const char* name : {"y'K^-1y", "sqrt(2y'K^-1y/n)", "never learned"}) table.columns.emplace_back(name);
   table.columns.push_back(fmt::format("time to {:g}", outcome.epsilon));
   table.columns.push_back(fmt::format("steps to {:g}", outcome.epsilon));
   for (const NamedLabels& one : outcome.labels) {
     const std::vector<double> shares = one.labels.cumulative_energy();
     std::vector<Cell> row{one.name};
-    for (const Index first : firsts) row.emplace_back(shares[usize(first - 1)]);
+    for (const Index first : leading_counts) row.emplace_back(shares[usize(first - 1)]);
     row.push_back(cell_of(one.labels.norm()));
     row.push_back(cell_of(one.labels.complexity()));
     row.emplace_back(one.labels.floor());

@@ -61,7 +61,7 @@ def fetch_data(
         files = _core.fetch(requested, mirror, place, force, stall, retries, report)
     finally:
         if line is not None:
-            line.wipe()
+            line.clear()
     return [FetchedFile(spec, Path(path), size, fetched) for spec, path, size, fetched in files]
 
 
@@ -82,7 +82,7 @@ class _ProgressLine:
         sys.stderr.flush()
         self._drawn = True
 
-    def wipe(self) -> None:
+    def clear(self) -> None:
         if self._drawn:
             sys.stderr.write("\r\x1b[K")
             sys.stderr.flush()
