@@ -46,7 +46,7 @@ std::pair<double, double> shade_range(const CertifyPage& shown, const std::vecto
   return range;
 }
 
-Table weakest_table(const CertifyPage& shown, const std::vector<Index>& samples) {
+Table least_robust_table(const CertifyPage& shown, const std::vector<Index>& samples) {
   const Certificates& best = shown.certified.best();
   Table table{.columns = {"sample", "class", "margin", "certified radius", "by"}};
   if (shown.certified.attacked())
@@ -69,7 +69,7 @@ Table weakest_table(const CertifyPage& shown, const std::vector<Index>& samples)
 
 }  // namespace
 
-std::vector<Index> weakest(const Certificates& certificates, std::size_t most) {
+std::vector<Index> least_robust(const Certificates& certificates, std::size_t most) {
   std::vector<Index> order;
   for (Index i = 0; i < std::ssize(certificates.radius); ++i) {
     if (certificates.correct[static_cast<std::size_t>(i)]) order.push_back(i);
@@ -90,7 +90,7 @@ void add_radius_figures(Page& page, const Certified& certified) {
   page.figures({certified_accuracy(series), radius_histogram(series)});
 }
 
-std::optional<Illustration> weakest_pictures(const CertifyPage& shown, const std::vector<Index>& samples) {
+std::optional<Illustration> least_robust_pictures(const CertifyPage& shown, const std::vector<Index>& samples) {
   const auto shape = picture_shape(shown.data.shape);
   if (!shape || samples.empty() || shown.data.view().sparse() != nullptr) return std::nullopt;
   const Certificates& best = shown.certified.best();
@@ -126,10 +126,10 @@ void write_certify_page(const std::filesystem::path& path, const CertifyPage& sh
   page.highlights(numbers);
   page.section("Certified accuracy").table(shown.table);
   add_radius_figures(page, shown.certified);
-  const std::vector<Index> samples = weakest(shown.certified.best(), shown_samples);
+  const std::vector<Index> samples = least_robust(shown.certified.best(), shown_samples);
   if (!samples.empty()) {
-    page.section("Weakest samples").table(weakest_table(shown, samples));
-    if (const auto pictures = weakest_pictures(shown, samples)) page.figure(*pictures);
+    page.section("Weakest samples").table(least_robust_table(shown, samples));
+    if (const auto pictures = least_robust_pictures(shown, samples)) page.figure(*pictures);
   }
   page.settings(settings).write(path);
 }

@@ -191,15 +191,15 @@ CertificateReport demo_certificates(const CommonOptions& options, const Engine& 
   const Matrix<double> decisions =
       predict_decisions(model, {report.certified.best().attacked.view(), test.shape}, engine);
   const std::vector<Index> attacked_as = classes_of(model.scheme, 2, decisions.view());
-  report.weakest = weakest_pictures({.title = {},
-                                     .certified = report.certified,
-                                     .table = report.table,
-                                     .data = test,
-                                     .names = model.classes,
-                                     .labels = test.labels,
-                                     .attacked_as = attacked_as,
-                                     .box = how.box},
-                                    weakest(report.certified.best(), 9));
+  report.least_robust = least_robust_pictures({.title = {},
+                                               .certified = report.certified,
+                                               .table = report.table,
+                                               .data = test,
+                                               .names = model.classes,
+                                               .labels = test.labels,
+                                               .attacked_as = attacked_as,
+                                               .box = how.box},
+                                              least_robust(report.certified.best(), 9));
   return report;
 }
 
@@ -214,7 +214,7 @@ void add_certificate_section(Page& page, const CertificateReport& report) {
                   "the second-order bound (convex) gives much larger ones.",
                   report.train, stats.correct, stats.samples));
   add_radius_figures(page, report.certified);
-  if (report.weakest) page.figure(*report.weakest);
+  if (report.least_robust) page.figure(*report.least_robust);
 }
 
 }  // namespace widelimit::app

@@ -63,7 +63,7 @@ double ProbeKernels::test_elasticity() const {
 }
 
 void along_training(const Setting& setting, const LaImages& images, const TwoLayerOptions& options,
-                    std::span<const Index> epochs, const std::function<void(const ProbeKernels&)>& show) {
+                    std::span<const Index> epochs, const std::function<void(const ProbeKernels&)>& callback) {
   const Probe probe(setting, images, options.probe);
   TrainOptions how = la_training(setting, options.epochs, images.train.count());
   how.width = options.width;
@@ -71,7 +71,7 @@ void along_training(const Setting& setting, const LaImages& images, const TwoLay
   const auto is_recorded = [&](Index epoch) { return std::find(epochs.begin(), epochs.end(), epoch) != epochs.end(); };
   how.observer = [&](const TrainStep& step) {
     if (step.step % steps != 0 || !is_recorded(step.step / steps)) return;
-    show(probe.at(step.step / steps, *step.architecture, *std::get<const Parameters<float>*>(step.parameters)));
+    callback(probe.at(step.step / steps, *step.architecture, *std::get<const Parameters<float>*>(step.parameters)));
   };
   Matrix<double> targets(images.train.count(), 1);
   for (Index i = 0; i < targets.rows(); ++i) targets(i, 0) = static_cast<double>(images.train.labels[usize(i)]);
@@ -80,7 +80,7 @@ void along_training(const Setting& setting, const LaImages& images, const TwoLay
   const TrainedNetwork trained = train(network, {images.train.view(), targets.view()}, how, setting.engine);
   if (!trained.summary.finished()) fail(Code::numerical, "{}", trained.summary.message);
   if (is_recorded(options.epochs)) {
-    show(probe.at(options.epochs, trained.architecture, std::get<Parameters<float>>(trained.parameters)));
+    callback(probe.at(options.epochs, trained.architecture, std::get<Parameters<float>>(trained.parameters)));
   }
 }
 

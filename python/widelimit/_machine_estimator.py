@@ -105,7 +105,7 @@ class MachineEstimator(BaseEstimator):
             single = X.astype(np.float32, copy=False)
         return single if np.array_equal(single, X) else X
 
-    def _keep(self, X: Any, fit: Fit, all_samples: bool = False) -> None:
+    def _store_fit(self, X: Any, fit: Fit, all_samples: bool = False) -> None:
         """Stores coefficients and samples for prediction: those with nonzero coefficients, or all for a posterior."""
         self.support_ = np.arange(len(fit.alpha)) if all_samples else fit.support
         self.keeps_all_ = all_samples

@@ -285,7 +285,7 @@ class Model:
         """Metadata of its samples: samples and checksum of the source, table, classes, split, limit."""
         return json.loads(self._core.origin)
 
-    def _reading(self) -> tuple[str | None, list[str]]:
+    def _origin_and_classes(self) -> tuple[str | None, list[str]]:
         """Returns the origin as JSON and the class names, by which load_data reads new samples."""
         return self._core.origin, self._core.classes
 

@@ -177,7 +177,7 @@ class TrainedNetwork:
         indexed = bool(names) and self.classes_.dtype.kind in "iu" and self.classes_.min() >= 0
         return [names[c] if indexed else str(c) for c in self.classes_]
 
-    def _reading(self) -> tuple[str | None, list[str]]:
+    def _origin_and_classes(self) -> tuple[str | None, list[str]]:
         """Returns the origin as JSON and the class names, by which load_data reads new samples."""
         return self._origin, self._class_names()
 
