@@ -53,7 +53,7 @@ std::vector<double> step_seconds(const TrainData& data, Index width, int steps, 
   std::vector<std::chrono::steady_clock::time_point> begins;
   TrainOptions options = step_options(width);
   options.steps = steps + 1;
-  options.look = false;
+  options.keep_record = false;
   options.observer = [&](const TrainStep&) { begins.push_back(std::chrono::steady_clock::now()); };
   (void)train(cnn(), data, options, engine);
   std::vector<double> seconds;

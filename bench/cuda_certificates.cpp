@@ -167,7 +167,7 @@ TrainedNetwork trained_network(const Digits& data, Index width, bool centred, co
   options.steps = 100;
   options.centred = centred;
   options.precision = Precision::f32;
-  options.look = false;
+  options.keep_record = false;
   return train(Network::parse("eq2"), {.x = data.train.view(), .y = signs.view()}, options, engine);
 }
 

@@ -67,7 +67,7 @@ struct KernelReport {
   double pairs = 0;
 };
 
-void add_matrix(KernelReport& report, const DemoKernel& demo, const NamedMatrix& matrix, const KernelAnswer& answer,
+void add_matrix(KernelReport& report, const DemoKernel& demo, const NamedMatrix& matrix, const KernelResult& answer,
                 const Dataset& data) {
   const std::string name = demo.name + kind_of(matrix.name);
   Spectrum found = spectrum(matrix.values);
@@ -101,7 +101,7 @@ void add_demo_kernel(KernelReport& report, const DemoKernel& demo, const CommonO
   kernel_request.precision = parse_precision(options.precision);
   kernel_request.memory = options.memory_limit();
   kernel_request.progress = &bar;
-  const KernelAnswer answer = compute_kernel(kernel_request, data, std::nullopt, engine);
+  const KernelResult answer = compute_kernel(kernel_request, data, std::nullopt, engine);
   report.pairs += answer.pairs;
   report.maps.emplace_back(demo.description, std::vector<Illustration>{});
   for (const NamedMatrix& matrix : answer.matrices) {

@@ -46,7 +46,7 @@ DemoTask demo_task(const CommonOptions& options, const Engine& engine) {
   kernel_request.precision = parse_precision(options.precision);
   kernel_request.memory = options.memory_limit();
   kernel_request.progress = &bar;
-  KernelAnswer answer = compute_kernel(kernel_request, task.data.train, task.data.test, engine);
+  KernelResult answer = compute_kernel(kernel_request, task.data.train, task.data.test, engine);
   for (NamedMatrix& matrix : answer.matrices) {
     (matrix.name == "ntk" ? task.train : task.test) = std::move(matrix.values);
   }
@@ -161,7 +161,7 @@ TrainTest pixel_digits(std::uint64_t seed) {
 Model demo_model(const TrainTest& data, const Engine& engine) {
   KernelRequest kernel_request{.kernel = Network::parse(demo_certified_network)};
   kernel_request.kind = Kind::ntk;
-  const KernelAnswer answer = compute_kernel(kernel_request, data.train, std::nullopt, engine);
+  const KernelResult answer = compute_kernel(kernel_request, data.train, std::nullopt, engine);
   const MachineOptions machine{.machine = Machine::ridge, .lambda = 1};
   const FittedMachine trained =
       train_classes({view_of(answer.matrices.front().values), engine}, data.train.labels, 2, machine);

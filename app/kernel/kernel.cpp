@@ -261,14 +261,14 @@ std::string summary_text(const KernelOptions& options, const GramFileSummary& su
 void check_page(const KernelOptions& options, const KernelRequest& request, const TrainTest& data) {
   if (!options.common.report) return;
   if (options.networks.size() > 1) fail(Code::usage, "--report supports one network; run once for each");
-  require_memory(answer_bytes(request, data.train.count(), data.test ? data.test->count() : 0, data.train.shape),
+  require_memory(result_bytes(request, data.train.count(), data.test ? data.test->count() : 0, data.train.shape),
                  request.memory, "--report, which needs whole matrices,",
                  "leave it out, use fewer samples, or raise the limit");
 }
 
 Json write_page(const KernelOptions& options, const GramFileSummary& summary, const Json& settings,
                 const Dataset& train) {
-  KernelAnswer answer;
+  KernelResult answer;
   answer.route = summary.routes.front();
   answer.seconds = summary.seconds;
   answer.pairs = summary.pairs;
@@ -305,16 +305,16 @@ void run_stored(const KernelOptions& options, const KernelRequest& request, cons
   print_result(options.common, record, summary_text(options, summary));
 }
 
-KernelAnswer compute(const KernelOptions& options, KernelRequest& request, const TrainTest& data,
+KernelResult compute(const KernelOptions& options, KernelRequest& request, const TrainTest& data,
                      const Engine& engine) {
   ProgressBar bar(options.common);
   request.progress = &bar;
-  KernelAnswer answer = compute_kernel(request, data.train, data.test, engine);
+  KernelResult answer = compute_kernel(request, data.train, data.test, engine);
   stop_if_interrupted();
   return answer;
 }
 
-Json answer_settings(const KernelOptions& options, const Json& settings, const KernelAnswer& answer,
+Json answer_settings(const KernelOptions& options, const Json& settings, const KernelResult& answer,
                      const Dataset& train) {
   Json all = file_settings(options.common, settings, train.class_names);
   all["route"] = answer.route;
@@ -327,7 +327,7 @@ Json answer_settings(const KernelOptions& options, const Json& settings, const K
   return all;
 }
 
-std::string summary(const KernelOptions& options, const KernelAnswer& answer) {
+std::string summary(const KernelOptions& options, const KernelResult& answer) {
   std::string text = table_text(array_table(array_facts(answer)));
   if (answer.quadrature_error > 0) text += fmt::format("quadrature error  {:.1e}\n", answer.quadrature_error);
   if (answer.monte_carlo) text += fmt::format("standard error    {:.1e} of the largest entry\n", answer.standard_error);
@@ -358,11 +358,11 @@ void run(const KernelOptions& options) {
   }
   if (options.stored(request)) return run_stored(options, request, data_request, data, *engine);
   const Index test_count = data.test ? data.test->count() : 0;
-  check_kernel_path(options.out, answer_bytes(request, data.train.count(), test_count, data.train.shape));
+  check_kernel_path(options.out, result_bytes(request, data.train.count(), test_count, data.train.shape));
 
   const auto aware_options = options.label_aware.options(options.common.seed);
   if (aware_options) require_classes(data.train);
-  KernelAnswer answer = compute(options, request, data, *engine);
+  KernelResult answer = compute(options, request, data, *engine);
   std::optional<LabelAwareKernels> aware;
   if (aware_options) aware = apply_label_aware(options.common, *aware_options, answer, data, *engine);
   note(options.common, "route: " + answer.route);

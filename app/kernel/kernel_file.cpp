@@ -79,7 +79,7 @@ void write_arrays(const std::filesystem::path& path, const std::vector<NamedArra
   }
 }
 
-void write_kernel(const std::filesystem::path& path, const KernelAnswer& answer, const TrainTest& data,
+void write_kernel(const std::filesystem::path& path, const KernelResult& answer, const TrainTest& data,
                   const nlohmann::ordered_json& settings) {
   std::vector<NamedArray> arrays;
   for (const NamedMatrix& matrix : answer.matrices) {

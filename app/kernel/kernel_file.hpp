@@ -64,7 +64,7 @@ void write_arrays(const std::filesystem::path& path, const std::vector<NamedArra
                   const nlohmann::ordered_json& settings);
 
 /// Writes the arrays of `answer`, the labels y and y_test if any, and `settings`. The file is complete or absent.
-void write_kernel(const std::filesystem::path& path, const KernelAnswer& answer, const TrainTest& data,
+void write_kernel(const std::filesystem::path& path, const KernelResult& answer, const TrainTest& data,
                   const nlohmann::ordered_json& settings);
 
 }  // namespace widelimit::app

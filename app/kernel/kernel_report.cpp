@@ -59,7 +59,7 @@ void analyse(const NamedMatrix& matrix, const Dataset& train, std::uint64_t seed
 
 }  // namespace
 
-std::vector<ArrayFacts> array_facts(const KernelAnswer& answer) {
+std::vector<ArrayFacts> array_facts(const KernelResult& answer) {
   std::vector<ArrayFacts> facts;
   for (const NamedMatrix& matrix : answer.matrices) {
     const Entries entries = summarise(matrix.values);
@@ -93,7 +93,7 @@ Json arrays_json(const std::vector<ArrayFacts>& arrays) {
 
 double pairs_per_second(double pairs, double seconds) { return pairs / std::max(seconds, 1e-9); }
 
-Json answer_json(const KernelAnswer& answer) {
+Json answer_json(const KernelResult& answer) {
   Json json;
   json["arrays"] = arrays_json(array_facts(answer));
   json["route"] = answer.route;
@@ -107,7 +107,7 @@ Json answer_json(const KernelAnswer& answer) {
   return json;
 }
 
-Json write_kernel_page(const std::filesystem::path& path, const std::string& title, const KernelAnswer& answer,
+Json write_kernel_page(const std::filesystem::path& path, const std::string& title, const KernelResult& answer,
                        const Dataset& train, const Json& settings, std::uint64_t seed) {
   Findings findings;
   std::vector<Illustration> maps;

@@ -46,7 +46,7 @@ void require_classes(const Dataset& train) {
   fail(Code::input, "{} has no classes, which --label-aware needs; --label names their column", train.name);
 }
 
-LabelAwareKernels apply_label_aware(const CommonOptions& common, const LabelAwareOptions& options, KernelAnswer& answer,
+LabelAwareKernels apply_label_aware(const CommonOptions& common, const LabelAwareOptions& options, KernelResult& answer,
                                     const TrainTest& data, const Engine& engine) {
   ProgressBar bar(common);
   AnyMatrix* train = nullptr;

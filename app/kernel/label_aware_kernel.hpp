@@ -23,7 +23,7 @@ void require_classes(const Dataset& train);
 /// Replaces the matrices of `answer` by label-aware ones. They are renamed, so that no machine uses them as the kernel
 /// of the network. For up to 4,000 samples the spectrum is reported as well.
 [[nodiscard]] LabelAwareKernels apply_label_aware(const CommonOptions& common, const LabelAwareOptions& options,
-                                                  KernelAnswer& answer, const TrainTest& data, const Engine& engine);
+                                                  KernelResult& answer, const TrainTest& data, const Engine& engine);
 
 /// Files of Θ and of the label-aware kernel.
 struct LabelAwareFiles {

@@ -57,15 +57,15 @@ nlohmann::ordered_json NthChoice::settings(const DataRequest& request) const {
   return settings;
 }
 
-void add_matrices(const std::string& prefix, NthMatrix matrix, KernelAnswer& answer) {
+void add_matrices(const std::string& prefix, NthMatrix matrix, KernelResult& answer) {
   answer.matrices.push_back({prefix + "kernel", std::move(matrix.values), {}});
   answer.matrices.push_back({prefix + "kernel_error", std::move(matrix.error), {}});
   answer.matrices.push_back({prefix + "theta", std::move(matrix.ntk), {}});
 }
 
 /// Converts the result to the form of the other kernels.
-KernelAnswer answer_of(NthKernel found) {
-  KernelAnswer answer;
+KernelResult answer_of(NthKernel found) {
+  KernelResult answer;
   answer.monte_carlo = true;
   answer.route = fmt::format("neural tangent hierarchy over {} quasi-random directions", found.samples);
   answer.quadrature_error = found.quadrature_error;
@@ -110,7 +110,7 @@ void run_nth(const NthChoice& choice) {
                                     {"relative_error", found.relative_error},
                                     {"relative_correction", found.relative_correction},
                                     {"remarks", found.remarks}};
-  const KernelAnswer answer = answer_of(std::move(found));
+  const KernelResult answer = answer_of(std::move(found));
   record.results = answer_json(answer);
   record.results.update(more);
   write_kernel(choice.out, answer, data, file_settings(common, record.settings, data.train.class_names));

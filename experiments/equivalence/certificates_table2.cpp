@@ -139,7 +139,7 @@ CertifyOptions table2_certificate(const Setting& setting, CertificateMethod meth
 /// Trains and certifies a network as EQ presumably did: f itself, in mini-batches; η̂ is the rate on the mean loss.
 RadiusRow network_row(const Setting& setting, const Table2Choice& choice, const DigitPair& pair, Index width,
                       bool centred, std::uint64_t seed, const std::vector<Index>& few) {
-  stop_if_asked(setting.progress);
+  stop_if_requested(setting.progress);
   const auto samples = static_cast<double>(pair.data.train.count());
   TrainOptions options = setting.training();
   options.width = width;
@@ -153,7 +153,7 @@ RadiusRow network_row(const Setting& setting, const Table2Choice& choice, const 
   options.centred = centred;
   options.seed = seed;
   options.precision = Precision::f32;  // a million channels in float64 take 12 GB
-  options.look = false;
+  options.keep_record = false;
   TrainedNetwork trained =
       train(choice.network, {.x = pair.data.train.view(), .y = pair.targets.train.view()}, options, setting.engine);
   if (!trained.summary.finished()) fail(Code::numerical, "width {}: {}", width, trained.summary.message);
@@ -197,7 +197,7 @@ void add_row(Part& part, Json& json, const std::string& model, const std::string
 /// Certifies the infinite-width limit of the network, the support vector machine with its NTK, by EQ Theorem 4.2.
 RadiusRow machine_row(const Setting& setting, const Table2Choice& choice, const DigitPair& pair,
                       const std::vector<Index>& few) {
-  stop_if_asked(setting.progress);
+  stop_if_requested(setting.progress);
   const auto begin = Clock::now();
   const MnistTask task = mnist_task(setting, setting.text("network"), {"0", "1"}, choice.samples);
   const MachineOptions options{.machine = Machine::svm,

@@ -146,7 +146,7 @@ std::vector<FittedMachine> table_machines(const Setting& setting, const MnistTas
   std::vector<FittedMachine> machines;
   std::size_t ridge = 0;
   for (const Table3Line& line : lines) {
-    stop_if_asked(setting.progress);
+    stop_if_requested(setting.progress);
     if (line.machine == Machine::ridge) {
       machines.push_back({.machine = line.machine,
                           .scheme = Scheme::sign,

@@ -92,7 +92,7 @@ PathOrder measure_order(const Setting& setting, const PathChoice& choice, const 
   const Matrix<double> y = class_targets(data.train.labels, std::ssize(data.train.class_names), Loss{loss});
   const TrainData given{.x = data.train.view(), .y = y.view(), .test = data.test->view()};
   for (Index halving = 0; halving <= choice.halvings; ++halving) {
-    stop_if_asked(setting.progress);
+    stop_if_requested(setting.progress);
     const TrainOptions options = path_training(setting, choice, loss, Index{1} << halving);
     const NetAsMachine net = train_as_kernel_machine(network, given, options, setting.engine);
     if (!net.difference) fail(Code::numerical, "{}: {}", to_string(loss), net.trained.summary.message);

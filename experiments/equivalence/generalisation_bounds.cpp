@@ -133,7 +133,7 @@ void flipped_by_samples(const Setting& setting, const BoundsChoice& choice, cons
   std::string shapes;
   for (const Index size : choice.sizes) {
     BoundTask part = whole.first(std::min(size, whole.samples()));
-    stop_if_asked(setting.progress);
+    stop_if_requested(setting.progress);
     const auto norm = interpolant_norm(part.gram(), *part.values(), setting.progress).square;
     const std::vector<Index> labels = part.labels;
     for (const double flip : choice.flips) {
@@ -159,7 +159,7 @@ void flipped_by_samples(const Setting& setting, const BoundsChoice& choice, cons
 
 BoundRow network_row(const Setting& setting, const BoundsChoice& choice, const MnistTask& task,
                      const BoundTask& labelled, Index size) {
-  stop_if_asked(setting.progress);
+  stop_if_requested(setting.progress);
   const Loss loss{.kind = LossKind::hinge};
   const auto n = static_cast<std::size_t>(size);
   const std::vector<Index> labels(labelled.labels.begin(), labelled.labels.begin() + static_cast<std::ptrdiff_t>(n));

@@ -69,7 +69,7 @@ MachineOptions machine_options(const Setting& setting, const MnistTask& task, Ma
 
 /// Fits and scores a machine. Support vector regression is fitted to ±1 and predicts by the sign.
 MachineEvaluation evaluate(const Setting& setting, const MnistTask& task, const MachineOptions& options) {
-  stop_if_asked(setting.progress);
+  stop_if_requested(setting.progress);
   const GramMatrix k(view_of(task.k), setting.engine);
   MachineEvaluation evaluation;
   FittedMachine& trained = evaluation.trained;

@@ -174,7 +174,7 @@ class RowBuilder {
   }
   [[nodiscard]] CntkRow row(const std::string& name, std::optional<Readout> readout, Index depth,
                             const TaskKernel& kernel, Index train, Index test) const {
-    stop_if_asked(setting_.progress);
+    stop_if_requested(setting_.progress);
     return {.kernel = name,
             .readout = readout,
             .depth = depth,

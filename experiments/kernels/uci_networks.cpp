@@ -137,7 +137,7 @@ NetworkResult chosen_network(const Training& training, const UciSet& set) {
   std::vector<double> rates(trials.size());
   std::vector<std::vector<double>> validation(trials.size());
   const FoldData selection(set.data, set.selection);
-  const auto listen = [&](Index) { stop_if_asked(training.progress); };
+  const auto listen = [&](Index) { stop_if_requested(training.progress); };
   const auto validate = [&](Index i) {
     const Trial& trial = trials[usize(i)];
     rates[usize(i)] = training.rate(trial, selection);

@@ -230,7 +230,7 @@ SetResult evaluate_set(const Setting& setting, const UciSet& given, Progress* pr
   std::vector<Candidate> candidates = candidates_for(result.features);
   std::erase_if(candidates, [&](const Candidate& one) { return one.first_family >= families; });
   std::vector<std::vector<AccuracyByRule>> validation(candidates.size());
-  const auto listen = [&](Index) { stop_if_asked(progress); };
+  const auto listen = [&](Index) { stop_if_requested(progress); };
   const auto validate = [&](Index k) {
     const Candidate& one = candidates[usize(k)];
     validation[usize(k)] = accuracies.of(kernels.of(one).gram(), set.selection, lambdas_of(one));

@@ -62,7 +62,7 @@ Decomposition of_regression(const Setting& setting, const DigitSamples& digits, 
   Decomposition result;
   Matrix<double> m(n, n);
   for (Index a = 0; a < n; ++a) {
-    stop_if_asked(setting.progress);
+    stop_if_requested(setting.progress);
     for (Index b = a + 1; b < n; ++b) {
       double sum = 0;
       for (Index i = 0; i < n * n; ++i) {
@@ -113,7 +113,7 @@ class HierarchyForm {
 
   /// Returns K^NTH − Θ of a network of width 1.
   [[nodiscard]] Matrix<double> value(const std::vector<double>& y) const {
-    stop_if_asked(setting_.progress);
+    stop_if_requested(setting_.progress);
     const NthKernel found = nth_kernel(activation_, x_, y, std::nullopt, options_, setting_.engine);
     Matrix<double> correction(x_.count(), x_.count());
     for (Index p = 0; p < x_.count() * x_.count(); ++p) {

@@ -39,7 +39,7 @@ TrainOptions la_training(const Setting& setting, Index epochs, Index samples) {
   how.batch = std::min<Index>(128, samples);
   how.optimiser.kind = OptimiserKind::adam;
   how.precision = Precision::f32;
-  how.look = false;
+  how.keep_record = false;
   return how;
 }
 

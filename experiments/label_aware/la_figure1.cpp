@@ -133,7 +133,7 @@ void add_accuracies(const Setting& setting, const LaSource& source, const Figure
   double gained = 0;
   Index counted = 0;
   for (const LaPair& pair : choice.pairs) {
-    stop_if_asked(setting.progress);
+    stop_if_requested(setting.progress);
     std::vector<EpochRow> rows;
     along_training(setting, with_constant(source.images(pair, choice.train, choice.test)), choice.network,
                    choice.epochs, [&](const ProbeKernels& kernels) { rows.push_back(epoch_row(setting, kernels)); });

@@ -18,7 +18,7 @@ using Json = nlohmann::ordered_json;
 
 LaRow regression_row(const Setting& setting, const LaImages& images, const AnyView& theta, const AnyView& theta_test,
                      const LaMethod& method, double ratio) {
-  stop_if_asked(setting.progress);
+  stop_if_requested(setting.progress);
   LaRow row{.method = &method};
   const Algebra& algebra = setting.engine.algebra();
   EngineMatrix k = algebra.copy_of(algebra.hold(theta), setting.precision);

@@ -156,7 +156,7 @@ Outcome run_table3(const Setting& setting) {
   const LaSource source(setting);
   std::vector<PairElasticity> pairs;
   for (const LaPair& pair : class_pairs) {
-    stop_if_asked(setting.progress);
+    stop_if_requested(setting.progress);
     pairs.push_back(of_pair(setting, pair, with_constant(source.images(pair, train, test)), ratio, options));
   }
   Outcome outcome;

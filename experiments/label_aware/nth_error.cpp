@@ -72,7 +72,7 @@ ErrorPoints measured(const Setting& setting, const NthErrorChoice& choice, const
       .time = choice.time, .trained = true, .tolerance = choice.tolerance, .progress = setting.progress};
   for (const Index width : choice.widths) {
     for (Index k = 0; k < choice.seeds; ++k) {
-      stop_if_asked(setting.progress);
+      stop_if_requested(setting.progress);
       TrainOptions start{.width = width};
       start.rate = 1;
       start.steps = 0;

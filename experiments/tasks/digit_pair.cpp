@@ -77,7 +77,7 @@ EquivalenceOptions digit_options(const Setting& setting, const DigitPair& pair, 
 
 Equivalence compare_digits(const Setting& setting, const DigitPair& pair, const std::string& network,
                            const EquivalenceOptions& options) {
-  stop_if_asked(setting.progress);
+  stop_if_requested(setting.progress);
   return equivalence(Network::parse(network), pair.targets.with(pair.data), options, setting.engine);
 }
 

@@ -22,7 +22,7 @@ TaskKernel in_memory(const Setting& setting, const Network& network, const Sampl
   request.precision = setting.precision;
   request.memory = setting.memory;
   request.progress = setting.progress;
-  KernelAnswer answer = compute_kernel(request, train, test, setting.engine);
+  KernelResult answer = compute_kernel(request, train, test, setting.engine);
   TaskKernel kernel{.k = {},
                     .k_test = {},
                     .semidefinite = answer.semidefinite,

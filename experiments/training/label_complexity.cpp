@@ -46,7 +46,7 @@ std::vector<Index> replaced_tests(const Dataset& test, double share, std::uint64
 
 ComplexityRow row_of(const Setting& setting, const ComplexityChoice& choice, const UnitPair& pair,
                      const KernelSpectrum& spectrum, double share) {
-  stop_if_asked(setting.progress);
+  stop_if_requested(setting.progress);
   const Dataset& train = pair.data.train;
   const Dataset& test = *pair.data.test;
   // One factorisation for all draws, one column per draw.

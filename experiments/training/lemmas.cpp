@@ -102,7 +102,7 @@ LemmaTask lemma_task(const Setting& setting, const LemmasChoice& choice, const s
 }
 
 LemmaRun run_of(const Setting& setting, const LemmasChoice& choice, const LemmaTask& task, Index width, Index draw) {
-  stop_if_asked(setting.progress);
+  stop_if_requested(setting.progress);
   TrainOptions options;
   options.width = width;
   options.regulariser = Regulariser::none;

@@ -227,7 +227,7 @@ constexpr double noise_momentum = 0.9;
 
 NoiseRun train_on_noise(const Setting& setting, const ClassNoise& choice, const NoiseTask& task,
                         const NoisyLabels& noisy, const NoiseMethod& method, double lambda) {
-  stop_if_asked(setting.progress);
+  stop_if_requested(setting.progress);
   const Loss loss{method.loss};
   const Matrix<double> y = class_targets(noisy.train, task.classes, loss);
   const Index in_epoch = choice.samples / choice.batch;

@@ -98,7 +98,7 @@ Matrix<double> kernel_limit(const MnistTask& task, const Matrix<double>& y, doub
 /// works is half of Σ(f − ỹ)² + λ‖w − w₀‖², i.e. `init` with 2λ; `aux` uses √λ·b unchanged.
 Matrix<double> noisy_net(const Setting& setting, const NoiseChoice& choice, const MnistTask& task,
                          const Matrix<double>& y, Regulariser regulariser, Index width) {
-  stop_if_asked(setting.progress);
+  stop_if_requested(setting.progress);
   const Descent descent = descent_of(task.k, choice.lambda);
   TrainOptions options = setting.training();
   options.width = width;

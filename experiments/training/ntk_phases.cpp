@@ -148,7 +148,7 @@ Part phases_of(const Setting& setting, const PhaseChoice& choice, double shape, 
       const PhaseNetwork network(variance, width, depth, setting.engine);
       std::vector<StepDraw> draws;
       for (Index d = 0; d < choice.draws; ++d) {
-        stop_if_asked(setting.progress);
+        stop_if_requested(setting.progress);
         draws.push_back(network.draw(setting.seed + json.size() * static_cast<std::uint64_t>(choice.draws) +
                                      static_cast<std::uint64_t>(d)));
       }

@@ -128,7 +128,7 @@ std::string first_two(const std::string& set, Index steps, const Json& rows) {
 
 void labels_of_set(const Setting& setting, const SpectrumLabelsChoice& choice, const std::string& set,
                    Outcome& outcome) {
-  stop_if_asked(setting.progress);
+  stop_if_requested(setting.progress);
   const UnitPair pair = unit_pair(setting, set, "relu", choice.samples, 0);
   const Dataset& train = pair.data.train;
   const KernelSpectrum spectrum(GramMatrix(view_of(pair.k), setting.engine),

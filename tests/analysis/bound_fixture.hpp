@@ -59,10 +59,10 @@ inline FittedMachine svm_on(const Draw& draw, double lambda) {
 
 inline double error_on_test(const Draw& draw, const FittedMachine& trained) {
   const Matrix<double> g = decision(trained.fit, AnyView(draw.k_test.view()));
-  const std::vector<Index> told = classes_of(trained.scheme, trained.classes, g.view());
+  const std::vector<Index> predicted = classes_of(trained.scheme, trained.classes, g.view());
   Index wrong = 0;
-  for (std::size_t i = 0; i < told.size(); ++i) wrong += told[i] != draw.test_labels[i] ? 1 : 0;
-  return static_cast<double>(wrong) / static_cast<double>(told.size());
+  for (std::size_t i = 0; i < predicted.size(); ++i) wrong += predicted[i] != draw.test_labels[i] ? 1 : 0;
+  return static_cast<double>(wrong) / static_cast<double>(predicted.size());
 }
 
 }  // namespace widelimit::bound_test

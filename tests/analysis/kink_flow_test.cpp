@@ -71,15 +71,16 @@ TEST(KinkFlow, FollowsOneSampleAsByHand) {
   Matrix<double> y(1, 1);
   y(0, 0) = -1;
   const double lambda = 0.5;
-  const double meets = -std::log1p(-lambda / 2) / lambda;
-  const Trajectory path = flow(k.view(), y.view(), hinge_options(lambda, {0.1, meets * 0.999, meets * 1.001, forever}));
+  const double kink_time = -std::log1p(-lambda / 2) / lambda;
+  const Trajectory path =
+      flow(k.view(), y.view(), hinge_options(lambda, {0.1, kink_time * 0.999, kink_time * 1.001, forever}));
   EXPECT_NEAR(path.train(0, 0), -2 * -std::expm1(-lambda * 0.1) / lambda, 1e-15);
   EXPECT_GT(path.train(1, 0), -1);
   EXPECT_EQ(path.train(2, 0), -1);
   EXPECT_EQ(path.train(3, 0), -1);
   EXPECT_NEAR(path.alpha(0, 0), -0.5, 1e-15);
   ASSERT_EQ(path.event_count, 1);
-  EXPECT_NEAR(path.events[0].time, meets, 1e-14);
+  EXPECT_NEAR(path.events[0].time, kink_time, 1e-14);
   EXPECT_EQ(path.events[0].meeting, KinkBehaviour::slides);
 }
 

@@ -32,12 +32,12 @@ TEST(Margins, AgreeWithTheClassesTold) {
     std::vector<Index> labels;
     for (Index i = 0; i < n; ++i) labels.push_back(i % classes);
     const std::vector<double> found = margins(scheme, classes, g.view(), labels);
-    const std::vector<Index> told = classes_of(scheme, classes, g.view());
+    const std::vector<Index> predicted = classes_of(scheme, classes, g.view());
     for (std::size_t i = 0; i < labels.size(); ++i) {
       if (scheme == Scheme::one_vs_one) {
-        EXPECT_TRUE(found[i] <= 0 || told[i] == labels[i]) << "sample " << i;
+        EXPECT_TRUE(found[i] <= 0 || predicted[i] == labels[i]) << "sample " << i;
       } else {
-        EXPECT_EQ(found[i] > 0, told[i] == labels[i]) << to_string(scheme) << ", sample " << i;
+        EXPECT_EQ(found[i] > 0, predicted[i] == labels[i]) << to_string(scheme) << ", sample " << i;
       }
     }
   }

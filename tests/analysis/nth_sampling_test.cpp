@@ -77,12 +77,12 @@ TEST(Replicates, HaveTheSameBitsHoweverTheyAreLengthened) {
   Replicates drawn_again(sum, directions, 8, 6, false);
   for (const Index size : {20, 40, 640, 640, 2560}) {
     Replicates at_once(sum, directions, 8, 6, false);
-    const EntryMoments wanted = at_once.lengthened_to(size, nullptr);
+    const EntryMoments expected = at_once.lengthened_to(size, nullptr);
     for (Replicates* found : {&kept, &drawn_again}) {
       const EntryMoments moments = found->lengthened_to(size, nullptr);
       EXPECT_EQ(moments.count(), Replicates::count);
-      EXPECT_TRUE(same_bits(moments.mean(), wanted.mean())) << size;
-      for (Index i = 0; i < 48; ++i) EXPECT_EQ(moments.error(i), wanted.error(i)) << size;
+      EXPECT_TRUE(same_bits(moments.mean(), expected.mean())) << size;
+      for (Index i = 0; i < 48; ++i) EXPECT_EQ(moments.error(i), expected.error(i)) << size;
     }
   }
 }

@@ -75,8 +75,8 @@ TEST(ValueScores, RefuseWhatHasNoScore) {
 /// Confusion matrix 2 1 0 / 0 1 1 / 1 0 2.
 TEST(ClassScores, AreThoseComputedByHand) {
   const std::vector<Index> labels{0, 0, 0, 1, 1, 2, 2, 2};
-  const std::vector<Index> told{0, 0, 1, 1, 2, 2, 2, 0};
-  const ClassScores scores = class_scores(labels, told, 3);
+  const std::vector<Index> predicted{0, 0, 1, 1, 2, 2, 2, 0};
+  const ClassScores scores = class_scores(labels, predicted, 3);
   EXPECT_EQ(scores.confusion, (std::vector<std::vector<Index>>{{2, 1, 0}, {0, 1, 1}, {1, 0, 2}}));
   EXPECT_DOUBLE_EQ(scores.accuracy(), 5.0 / 8);
   EXPECT_DOUBLE_EQ(scores.balanced_accuracy, (2.0 / 3 + 1.0 / 2 + 2.0 / 3) / 3);

@@ -61,7 +61,7 @@ struct OwnImages {
 
 /// Counts the test images that ridgeless regression classifies correctly, by Gaussian elimination: targets 0.9 and
 /// −0.1, largest output.
-Index rightly_told(const OwnImages& images, const std::string& network, Index train, Index test) {
+Index correct_predictions(const OwnImages& images, const std::string& network, Index train, Index test) {
   const Network layers = Network::parse(network);
   const SampleView x = images.train.view().part(0, train);
   const SampleView y = images.test.view().part(0, test);
@@ -113,17 +113,17 @@ TEST_F(CntkExperiment, IsThePublishedProtocol) {
   ASSERT_EQ(results["vanilla"].size(), 2U);
   const auto& vanilla = results["vanilla"][1];
   EXPECT_EQ(vanilla["depth"], 3);
-  EXPECT_EQ(vanilla["regression"]["correct"], rightly_told(images, two + "flatten dense" + layer, 60, 50));
+  EXPECT_EQ(vanilla["regression"]["correct"], correct_predictions(images, two + "flatten dense" + layer, 60, 50));
   EXPECT_FALSE(vanilla.contains("published"));
   const auto& compared = results["compared"];
   ASSERT_EQ(compared.size(), 4U);
-  EXPECT_EQ(compared[1]["regression"]["correct"], rightly_told(images, two + "flatten dense" + layer, 20, 8));
+  EXPECT_EQ(compared[1]["regression"]["correct"], correct_predictions(images, two + "flatten dense" + layer, 20, 8));
   // First and last layer are frozen.
   const std::string frozen = "(w_std=1.4142135623730951, frozen=true)";
   EXPECT_EQ(compared[2]["kernel"], "pooled");
-  EXPECT_EQ(
-      compared[2]["regression"]["correct"],
-      rightly_told(images, "conv" + frozen + " relu conv" + layer + " relu global_avg_pool dense" + frozen, 20, 8));
+  EXPECT_EQ(compared[2]["regression"]["correct"],
+            correct_predictions(images, "conv" + frozen + " relu conv" + layer + " relu global_avg_pool dense" + frozen,
+                                20, 8));
   EXPECT_EQ(compared[3]["kernel"], "lenet5");
   for (const auto& row : compared) {
     for (const char* machine : {"regression", "ridge", "svm"}) {

@@ -77,10 +77,10 @@ TEST_F(CompareVerb, AKernelThatFailsIsARowWithItsReason) {
 TEST_F(CompareVerb, TheBestIsFittedAndSaved) {
   const auto found = results(
       {"--kernels", "linear,rbf", "--split", "0.7", "--lambdas", "1e-3,0.1", "--save", "m.h5", "--out", "t.json"});
-  const Finished told =
+  const Finished predicted =
       folder.widelimit({"predict", "--model", "m.h5", "--test", "digits", "--part", "test", "--json"});
-  ASSERT_EQ(told.status, 0) << told.err;
-  const double accuracy = told.record()["results"]["score"]["accuracy"].get<double>();
+  ASSERT_EQ(predicted.status, 0) << predicted.err;
+  const double accuracy = predicted.record()["results"]["score"]["accuracy"].get<double>();
   EXPECT_NEAR(row(found, found["best"])["test_error"].get<double>(), 1 - accuracy, 1e-12);
   const auto rows = nlohmann::json::parse(std::ifstream(folder.path("t.json")));
   ASSERT_EQ(rows.size(), 2U);

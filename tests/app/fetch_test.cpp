@@ -22,8 +22,8 @@ std::string wrong_table() { return std::string(source_files("uci:iris")[0].bytes
 
 TEST(FetchVerb, ControlCKeepsWhatCameAndTheNextRunGoesOn) {
   const std::string table = wrong_table();
-  const TestServer server([&](const Asked& asked, const Line& line) {
-    if (asked.number > 0) return static_cast<void>(line.reply("404 Not Found", Line::length(0), ""));
+  const TestServer server([&](const Request& request, const Line& line) {
+    if (request.number > 0) return static_cast<void>(line.reply("404 Not Found", Line::length(0), ""));
     line.reply("200 OK", Line::length(table.size()) + "ETag: \"a\"\r\n", table.substr(0, 2000));
     line.hold();
   });
@@ -36,9 +36,9 @@ TEST(FetchVerb, ControlCKeepsWhatCameAndTheNextRunGoesOn) {
   EXPECT_FALSE(fs::exists(folder.path("data/uci/iris.csv")));
   const Finished again = folder.widelimit(fetch_iris(server.address()));
   EXPECT_EQ(again.status, 3);
-  ASSERT_EQ(server.asked().size(), 2U);
-  EXPECT_EQ(server.asked()[1].first, 2000U);
-  EXPECT_EQ(server.asked()[1].if_range, "\"a\"");
+  ASSERT_EQ(server.requests().size(), 2U);
+  EXPECT_EQ(server.requests()[1].first, 2000U);
+  EXPECT_EQ(server.requests()[1].if_range, "\"a\"");
 }
 
 TEST(FetchVerb, WrongContentsAndServersEndWithStatus3) {
@@ -46,7 +46,7 @@ TEST(FetchVerb, WrongContentsAndServersEndWithStatus3) {
   const Folder folder;
   std::string address;
   {
-    const TestServer server([&](const Asked&, const Line& line) { line.reply(table); });
+    const TestServer server([&](const Request&, const Line& line) { line.reply(table); });
     address = server.address();
     const Finished run = folder.widelimit(fetch_iris(address));
     EXPECT_EQ(run.status, 3);
@@ -70,7 +70,7 @@ TEST(FetchVerb, OtherFilesAreReplacedWithForceOnly) {
 
 TEST(FetchVerb, AFullDiskEndsWithStatus5) {
   const std::string table = wrong_table();
-  const TestServer server([&](const Asked&, const Line& line) { line.reply(table); });
+  const TestServer server([&](const Request&, const Line& line) { line.reply(table); });
   const Folder folder;
   std::string command = "ulimit -f 2; exec " WIDELIMIT_PROGRAM;  // 2 KiB
   for (const std::string& word : fetch_iris(server.address())) command += " " + word;

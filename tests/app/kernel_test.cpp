@@ -87,8 +87,8 @@ TEST(Kernel, FileHoldsWhatTheLibraryComputes) {
   const TrainTest data = load_train_test(digits(37, 5));
   KernelRequest request{.kernel = Network::parse("fc:2")};
   request.kind = Kind::both;
-  const KernelAnswer answer = compute_kernel(request, data.train, data.test, *make_engine("cpu"));
-  for (const NamedMatrix& matrix : answer.matrices) {
+  const KernelResult result = compute_kernel(request, data.train, data.test, *make_engine("cpu"));
+  for (const NamedMatrix& matrix : result.matrices) {
     SCOPED_TRACE(matrix.name);
     ASSERT_EQ(file.arrays.count(matrix.name), 1U);
     expect_same<double>(file.arrays.at(matrix.name).values, matrix.values);

@@ -41,7 +41,7 @@ TEST(LabelAwareProgram, KernelWritesWhatTheLibraryMakes) {
   request.test_limit = 20;
   const TrainTest data = load_train_test(request);
   const auto engine = make_engine("cpu");
-  KernelAnswer answer = compute_kernel({.kernel = Network::parse("fc:1")}, data.train, data.test, *engine);
+  KernelResult answer = compute_kernel({.kernel = Network::parse("fc:1")}, data.train, data.test, *engine);
   const LabelAwareKernels expected =
       make_label_aware(answer.matrices[0].values, &answer.matrices[1].values, {data.train.view(), data.test->view()},
                        data.train.labels, 2, {.ratio = 0.2}, *engine);

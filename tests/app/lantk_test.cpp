@@ -47,7 +47,7 @@ OwnKernels own_kernels(const Dataset& train, const Dataset& test) {
 /// Counts the test images that ridgeless regression classifies correctly, by Gaussian elimination: the class is that of
 /// the largest output fitted to 1 and 0, for two classes the sign of the output fitted to ±1. A bias is an additional
 /// unknown, with coefficients that sum to 0.
-Index told_by_elimination(const OwnKernels& kernels, const Dataset& train, const Dataset& test, bool bias = false) {
+Index correct_by_elimination(const OwnKernels& kernels, const Dataset& train, const Dataset& test, bool bias = false) {
   const auto& k = std::get<Matrix<float>>(kernels.k);
   const auto& k_test = std::get<Matrix<float>>(kernels.k_test);
   Rows a(usize(k.rows()));
@@ -71,8 +71,8 @@ Index told_by_elimination(const OwnKernels& kernels, const Dataset& train, const
       g.push_back(std::inner_product(k_test.view().row(i), k_test.view().row(i) + k_test.cols(), one.begin(),
                                      bias ? one.back() : Extended{0}));
     }
-    const Index told = two ? (g[0] > 0 ? 1 : 0) : std::max_element(g.begin(), g.end()) - g.begin();
-    correct += told == test.labels[usize(i)] ? 1 : 0;
+    const Index predicted = two ? (g[0] > 0 ? 1 : 0) : std::max_element(g.begin(), g.end()) - g.begin();
+    correct += predicted == test.labels[usize(i)] ? 1 : 0;
   }
   return correct;
 }
@@ -102,12 +102,12 @@ TEST_F(LantkExperiment, Table1IsThePublishedProtocol) {
   const Dataset train = own_images("cifar10:train", {"deer", "dog"}, 40);
   const Dataset test = own_images("cifar10:test", {"deer", "dog"}, 30);
   OwnKernels kernels = own_kernels(train, test);
-  EXPECT_EQ(row_of(task, "CNTK")["correct"], told_by_elimination(kernels, train, test));
+  EXPECT_EQ(row_of(task, "CNTK")["correct"], correct_by_elimination(kernels, train, test));
   EXPECT_EQ(row_of(task, "CNTK")["published"], 0.8515);
   EXPECT_EQ(row_of(task, "CNN")["published"], 0.89);
   EXPECT_EQ(row_of(task, "CNN")["steps"], 1);
   ASSERT_EQ(task["rows"].size(), 11U);
-  EXPECT_EQ(row_of(task, "CNTK+bias")["correct"], told_by_elimination(kernels, train, test, true));
+  EXPECT_EQ(row_of(task, "CNTK+bias")["correct"], correct_by_elimination(kernels, train, test, true));
   EXPECT_EQ(row_of(task, "CNTK+bias")["bias"], true);
   EXPECT_EQ(row_of(task, "CNTK")["bias"], false);
   const LabelAwareKernels made = make_label_aware(kernels.k, &kernels.k_test, {train.view(), test.view()}, train.labels,
@@ -116,7 +116,7 @@ TEST_F(LantkExperiment, Table1IsThePublishedProtocol) {
   // Images are scaled in another order of operations: a few rounding errors of float32.
   EXPECT_NEAR(linear["lambda"].get<double>(), made.aware.lambda, 1e-3 * made.aware.lambda);
   if (linear.contains("correct")) {
-    EXPECT_EQ(linear["correct"], told_by_elimination(kernels, train, test));
+    EXPECT_EQ(linear["correct"], correct_by_elimination(kernels, train, test));
   }
   // Only some kernels, or only the network.
   const Json some = run(joined(words, {"--methods", "KR-V1,CNTK"})).record()["results"]["tasks"][0];
@@ -143,7 +143,7 @@ TEST_F(LantkExperiment, Table2TakesCornersOfOneKernel) {
     const Json& task = tasks[size == 20 ? 0 : 1];
     EXPECT_EQ(task["task"], std::to_string(size));
     const Dataset train = own_images("cifar10:train", {}, size);
-    EXPECT_EQ(row_of(task, "CNTK")["correct"], told_by_elimination(own_kernels(train, test), train, test)) << size;
+    EXPECT_EQ(row_of(task, "CNTK")["correct"], correct_by_elimination(own_kernels(train, test), train, test)) << size;
     EXPECT_FALSE(row_of(task, "CNTK").contains("published"));
   }
 }

@@ -91,9 +91,9 @@ TEST(Layout, WarnsOfImagesThatLookTransposed) {
   const Finished doubted = run({});
   EXPECT_EQ(doubted.status, 0) << doubted.err;
   EXPECT_NE(doubted.err.find("8x8x3 whose channels come first (--channels-first)"), std::string::npos) << doubted.err;
-  const Finished told = run({"--channels-first"});
-  EXPECT_EQ(told.status, 0) << told.err;
-  EXPECT_EQ(told.err.find("warning"), std::string::npos) << told.err;
+  const Finished declared = run({"--channels-first"});
+  EXPECT_EQ(declared.status, 0) << declared.err;
+  EXPECT_EQ(declared.err.find("warning"), std::string::npos) << declared.err;
   const Finished wrong = run({"--shape", "8x8x3"});
   EXPECT_EQ(wrong.status, 3) << wrong.err;
   EXPECT_NE(wrong.err.find("(--channels-first)"), std::string::npos) << wrong.err;

@@ -35,15 +35,15 @@ TEST(Likelihood, IsThatOfTheFittedProcess) {
 
 TEST(Likelihood, SaysThatLabelsWithoutNoiseAreExact) {
   const Folder folder;
-  const auto told = [&](const Words& more) {
+  const auto warns = [&](const Words& more) {
     const Finished done = folder.widelimit(likelihood_words(more));
     EXPECT_EQ(done.status, 0) << done.err;
     return done.err.find("labels are taken as exact") != std::string::npos;
   };
-  EXPECT_TRUE(told({}));
-  EXPECT_FALSE(told({"--quiet"}));
-  EXPECT_FALSE(told({"--noise", "0"}));
-  EXPECT_FALSE(told({"--optimise", "--starts", "1"}));
+  EXPECT_TRUE(warns({}));
+  EXPECT_FALSE(warns({"--quiet"}));
+  EXPECT_FALSE(warns({"--noise", "0"}));
+  EXPECT_FALSE(warns({"--optimise", "--starts", "1"}));
 }
 
 TEST(Likelihood, IsOptimisedOverItsParameters) {

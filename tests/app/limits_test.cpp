@@ -17,12 +17,12 @@ Finished limited(const Folder& folder, const std::string& limits, const std::str
   return folder.run({"bash", "-c", limits + "; exec " + WIDELIMIT_PROGRAM + " " + arguments});
 }
 
-/// Expects status 5 and one message that contains all of `said`.
-void expect_refusal(const Finished& run, const std::vector<std::string>& said) {
+/// Expects status 5 and one message that contains all of `parts`.
+void expect_refusal(const Finished& run, const std::vector<std::string>& parts) {
   EXPECT_EQ(run.status, 5) << run.err;
   EXPECT_TRUE(run.err.starts_with("widelimit: error: ")) << run.err;
   EXPECT_EQ(std::count(run.err.begin(), run.err.end(), '\n'), 1) << run.err;
-  for (const std::string& part : said) EXPECT_NE(run.err.find(part), std::string::npos) << run.err;
+  for (const std::string& part : parts) EXPECT_NE(run.err.find(part), std::string::npos) << run.err;
 }
 
 /// OpenBLAS would retry its allocation endlessly: each run ends within seconds, and runs without matrix products

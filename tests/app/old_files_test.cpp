@@ -88,9 +88,9 @@ class OldModels : public testing::TestWithParam<const char*> {};
 TEST_P(OldModels, PredictTheRecordedNumbers) {
   const std::string name = GetParam();
   const OldFolder folder({name + ".h5", "unseen.csv"});
-  const Finished told = folder.widelimit({"predict", "--model", name + ".h5", "--test", "unseen.csv", "--json"});
-  ASSERT_EQ(told.status, 0) << told.err;
-  expect_same(told.record()["results"], Json::parse(read_back(golden() / "predictions.json")).at(name), name);
+  const Finished predicted = folder.widelimit({"predict", "--model", name + ".h5", "--test", "unseen.csv", "--json"});
+  ASSERT_EQ(predicted.status, 0) << predicted.err;
+  expect_same(predicted.record()["results"], Json::parse(read_back(golden() / "predictions.json")).at(name), name);
 }
 
 INSTANTIATE_TEST_SUITE_P(OfVersion010, OldModels, testing::Values("ridge", "svm", "logistic", "posterior", "network"));

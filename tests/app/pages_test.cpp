@@ -36,17 +36,17 @@ TEST_F(Pages, OfTwoClassesHaveTheRocAndMargins) {
   EXPECT_LE(fitted["test"]["auc"], 1.0);
   expect_page_opens(folder, "fit.html", 2);
   const Words predict{"predict", "--model", "m.h5", "--test", "digits", "--classes", "3,8", "--report", "p.html"};
-  const Finished told = folder.widelimit(predict);
-  ASSERT_EQ(told.status, 0) << told.err;
-  EXPECT_NE(told.out.find(", AUC 0."), std::string::npos) << told.out;
+  const Finished predicted = folder.widelimit(predict);
+  ASSERT_EQ(predicted.status, 0) << predicted.err;
+  EXPECT_NE(predicted.out.find(", AUC 0."), std::string::npos) << predicted.out;
   expect_page_opens(folder, "p.html", 2);
 }
 
 TEST_F(Pages, OfOneClassHaveNoRoc) {
   ASSERT_EQ(folder.widelimit(fit_digits({"--classes", "3,8"})).status, 0);
-  const auto told = results(
+  const auto predicted = results(
       {"predict", "--model", "m.h5", "--test", "digits", "--classes", "8", "--limit", "5", "--report", "p.html"});
-  EXPECT_FALSE(told["score"].contains("auc"));
+  EXPECT_FALSE(predicted["score"].contains("auc"));
   expect_page_opens(folder, "p.html", 1);
 }
 

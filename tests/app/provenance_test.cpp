@@ -80,9 +80,9 @@ TEST(Settings, OfPredictionsIsInTheirFiles) {
   const Finished fitted = folder.widelimit(
       on_eights({"fit", "--network", "fc:1", "--machine", "ridge", "--lambda", "0.1", "--posterior", "--out", "m.h5"}));
   ASSERT_EQ(fitted.status, 0) << fitted.err;
-  const Finished said = folder.widelimit({"predict", "--model", "m.h5", "--test", "digits", "--classes", "3,8",
-                                          "--limit", "4", "--out", "p.npz", "--covariance", "c.npz"});
-  ASSERT_EQ(said.status, 0) << said.err;
+  const Finished predicted = folder.widelimit({"predict", "--model", "m.h5", "--test", "digits", "--classes", "3,8",
+                                               "--limit", "4", "--out", "p.npz", "--covariance", "c.npz"});
+  ASSERT_EQ(predicted.status, 0) << predicted.err;
   for (const char* name : {"p.npz", "c.npz"}) {
     const auto settings = nlohmann::json::parse(read_npz_arrays(folder.path(name)).settings);
     EXPECT_EQ(settings["widelimit"], version()) << name;

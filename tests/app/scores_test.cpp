@@ -46,9 +46,9 @@ TEST(FitScores, OfClassesAreInTheRecordAndInTheText) {
     recalls += test["confusion"][c][c].get<double>() / samples;
   }
   EXPECT_NEAR(test["balanced_accuracy"].get<double>(), recalls / 3, 1e-15);
-  const Finished told = folder.widelimit(words);
+  const Finished predicted = folder.widelimit(words);
   for (const char* part : {"balanced", "precision", "recall", "F1", "AUC", "log loss", "Brier", "class (test)"}) {
-    EXPECT_NE(told.out.find(part), std::string::npos) << part << told.out;
+    EXPECT_NE(predicted.out.find(part), std::string::npos) << part << predicted.out;
   }
 }
 
@@ -94,10 +94,11 @@ TEST(FitScores, OfNetworksHaveTheirProbabilities) {
         joined({"train", "--train"}, data), {"--network", "fc:1", "--scale", "unit", "--width", "16", "--loss", loss,
                                              "--rate", "0.02", "--steps", "3", "--out", "n.h5", "--json"}));
     ASSERT_EQ(trained.status, 0) << trained.err;
-    const Finished told = folder.widelimit(joined(joined({"predict", "--model", "n.h5", "--test"}, data), {"--json"}));
-    ASSERT_EQ(told.status, 0) << told.err;
+    const Finished predicted =
+        folder.widelimit(joined(joined({"predict", "--model", "n.h5", "--test"}, data), {"--json"}));
+    ASSERT_EQ(predicted.status, 0) << predicted.err;
     const auto then = trained.record()["results"]["train"];
-    const auto now = told.record()["results"]["score"];
+    const auto now = predicted.record()["results"]["score"];
     EXPECT_NEAR(then["log_loss"].get<double>(), now["log_loss"].get<double>(), 1e-9) << loss;
     EXPECT_EQ(then["confusion"], now["confusion"]);
   }
@@ -133,9 +134,9 @@ TEST(TuneOut, HasProbabilitiesAndDepths) {
   const Finished run = folder.widelimit(
       joined({"tune", "--network", "fc:2", "--machine", "svm", "--probability", "--out", "t.h5"}, data));
   ASSERT_EQ(run.status, 0) << run.err;
-  const Finished told =
+  const Finished predicted =
       folder.widelimit({"predict", "--model", "t.h5", "--test", "digits", "--classes", "3,8", "--limit", "5"});
-  EXPECT_NE(told.out.find("p(8)"), std::string::npos) << told.out;
+  EXPECT_NE(predicted.out.find("p(8)"), std::string::npos) << predicted.out;
   const Finished swept =
       folder.widelimit(joined({"tune", "--network", "fc:2", "--sweep", "--out", "s.h5", "--json"}, data));
   ASSERT_EQ(swept.status, 0) << swept.err;
@@ -198,7 +199,7 @@ TEST(Balance, LeavesBoundsTrue) {
             0);
   const Finished run = folder.widelimit(joined({"bound", "--model", "m.h5", "--json"}, data));
   ASSERT_EQ(run.status, 0) << run.err;
-  const auto told =
+  const auto predicted =
       folder
           .widelimit({"predict", "--model", "m.h5", "--test", "digits", "--classes", "3,8", "--limit", "50", "--json"})
           .record()["results"];
@@ -210,7 +211,7 @@ TEST(Balance, LeavesBoundsTrue) {
   double loss = 0;
   for (Index i = 0; i < 50; ++i) {
     const double sign = y.data()[i] == 1 ? 1 : -1;
-    const double g = told["scores"][static_cast<std::size_t>(i)][0];
+    const double g = predicted["scores"][static_cast<std::size_t>(i)][0];
     loss += std::min(1.0, std::max(0.0, 1 - sign * g)) / 50;
   }
   EXPECT_NEAR(run.record()["results"]["bounds"][0]["rademacher"]["textbook"]["empirical"].get<double>(), loss, 1e-9);
@@ -267,12 +268,12 @@ TEST(Endings, OfPredictionsNameTheirFormat) {
   ASSERT_EQ(rows.size(), 7U);
   const ArrayFile arrays = read_npz_arrays(folder.path("p.npz"));
   const auto& scores = std::get<Matrix<double>>(arrays.arrays.at("scores").values);
-  const auto& told = std::get<Matrix<double>>(arrays.arrays.at("class").values);
+  const auto& predicted = std::get<Matrix<double>>(arrays.arrays.at("class").values);
   const auto names = nlohmann::json::parse(arrays.settings)["class_names"].get<Words>();
   for (Index i = 0; i < 7; ++i) {
     const auto& row = rows[static_cast<std::size_t>(i)];
     EXPECT_EQ(row["score(1|8)"], scores(i, 1));
-    EXPECT_EQ(row["class"], names[static_cast<std::size_t>(told.data()[i])]);
+    EXPECT_EQ(row["class"], names[static_cast<std::size_t>(predicted.data()[i])]);
   }
   EXPECT_EQ(arrays.arrays.at("probabilities").dims, (std::vector<Index>{7, 3}));
   const Finished other = predict("p.txt");

@@ -48,8 +48,8 @@ TEST_F(Sparse, FitsPredictsAndTunes) {
                             "svm", "--lambda", "0.1", "--scale", "unit", "--out", "m.h5", "--json"});
   EXPECT_GT(fit.record()["results"]["test"]["accuracy"], 0.95);
   EXPECT_LT(std::filesystem::file_size(folder.path("m.h5")), 100'000u);  // not a million numbers
-  const Finished told = run({"predict", "--model", "m.h5", "--test", "test.svm", "--json"});
-  EXPECT_GT(told.record()["results"]["score"]["accuracy"], 0.95);
+  const Finished predicted = run({"predict", "--model", "m.h5", "--test", "test.svm", "--json"});
+  EXPECT_GT(predicted.record()["results"]["score"]["accuracy"], 0.95);
   const Finished split = run({"fit", "--network", "fc:1", "--train", "train.svm", "--split", "0.8", "--machine",
                               "ridge", "--lambda", "1e-8", "--out", "s.h5", "--json"});
   EXPECT_GT(split.record()["results"]["test"]["accuracy"], 0.8);

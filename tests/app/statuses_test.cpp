@@ -9,9 +9,9 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-/// Expects `kernel` on `spec` to end with `status` and one message that contains all of `said`, and to leave no file.
+/// Expects `kernel` on `spec` to end with `status` and one message that contains all of `parts`, and to leave no file.
 void expect_ending(const Folder& folder, const std::string& network, const std::string& spec, const Words& more,
-                   int status, const Words& said) {
+                   int status, const Words& parts) {
   Words words{"kernel", "--network", network, "--train", spec};
   words.insert(words.end(), more.begin(), more.end());
   if (std::find(more.begin(), more.end(), "--out") == more.end()) words.insert(words.end(), {"--out", "k.npz"});
@@ -20,7 +20,7 @@ void expect_ending(const Folder& folder, const std::string& network, const std::
   EXPECT_EQ(run.status, status) << run.err;
   EXPECT_TRUE(run.out.empty()) << run.out;
   EXPECT_TRUE(run.err.starts_with("widelimit: error: ")) << run.err;
-  for (const std::string& part : said) EXPECT_NE(run.err.find(part), std::string::npos) << run.err;
+  for (const std::string& part : parts) EXPECT_NE(run.err.find(part), std::string::npos) << run.err;
   EXPECT_EQ(folder.names(), before);
 }
 

@@ -30,10 +30,10 @@ TEST(TrainVerb, TrainsAndTellsHowItWent) {
   EXPECT_GT(results["test_accuracy"], 0.6);
   EXPECT_EQ(folder.names(), (Words{"n.h5"}));
   // Predicts on the training samples, read from their source: the network scales them.
-  const Finished told =
+  const Finished predicted =
       folder.widelimit({"predict", "--model", "n.h5", "--test", "digits", "--part", "train", "--json"});
-  ASSERT_EQ(told.status, 0) << told.err;
-  EXPECT_EQ(told.record()["results"]["score"]["accuracy"], results["accuracy"]);
+  ASSERT_EQ(predicted.status, 0) << predicted.err;
+  EXPECT_EQ(predicted.record()["results"]["score"]["accuracy"], results["accuracy"]);
   const Finished oracle = folder.widelimit(
       {"predict", "--model", "n.h5", "--test", "digits", "--part", "train", "--backend", "reference", "--json"});
   ASSERT_EQ(oracle.status, 0) << oracle.err;

@@ -20,11 +20,11 @@ TEST(Checksum, EveryBitOfEveryByteCounts) {
     auto bytes = counted(size);
     const std::uint64_t sum = checksum(bytes);
     EXPECT_EQ(checksum(counted(size)), sum);
-    std::set<std::uint64_t> seen{sum};
+    std::set<std::uint64_t> visited{sum};
     for (std::size_t k = 0; k < size; ++k) {
       for (unsigned bit = 0; bit < 8; ++bit) {
         bytes[k] ^= static_cast<std::byte>(1U << bit);
-        EXPECT_TRUE(seen.insert(checksum(bytes)).second) << size << " " << k << " " << bit;
+        EXPECT_TRUE(visited.insert(checksum(bytes)).second) << size << " " << k << " " << bit;
         bytes[k] ^= static_cast<std::byte>(1U << bit);
       }
     }
@@ -33,9 +33,9 @@ TEST(Checksum, EveryBitOfEveryByteCounts) {
 
 TEST(Checksum, LengthOrderAndSeedCount) {
   const std::vector<std::byte> zeros(200);
-  std::set<std::uint64_t> seen;
+  std::set<std::uint64_t> visited;
   for (std::size_t size = 0; size <= 200; ++size) {
-    EXPECT_TRUE(seen.insert(checksum(std::span(zeros).first(size))).second) << size;
+    EXPECT_TRUE(visited.insert(checksum(std::span(zeros).first(size))).second) << size;
   }
   const auto a = counted(64);
   EXPECT_NE(checksum(a, 1), checksum(a, 2));

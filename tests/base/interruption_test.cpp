@@ -40,7 +40,7 @@ TEST(Interruption, EveryPointAfterAStopThrows) {
     expect_interrupted([] { interruption_point(); });
     expect_interrupted([] { interruption_point(); });
   }
-  EXPECT_EQ(second.asked, 2) << "once stopped, it is not asked again";
+  EXPECT_EQ(second.updates, 2) << "once stopped, it is not asked again";
   interruption_point();
 }
 
@@ -48,7 +48,7 @@ TEST(Interruption, PointsAskSeldom) {
   StopAt never;
   const Interruptible interruptible(&never, std::chrono::hours(1));
   for (int i = 0; i < 1000; ++i) interruption_point();
-  EXPECT_EQ(never.asked, 0);
+  EXPECT_EQ(never.updates, 0);
 }
 
 /// Short calls, each with its own object, must not postpone the poll indefinitely.
@@ -63,9 +63,9 @@ TEST(Interruption, InnerObjectsAskInTheTimeOfTheOuterOne) {
   call();
   call();
   expect_interrupted(call);
-  EXPECT_EQ(listener.asked, 3);
+  EXPECT_EQ(listener.updates, 3);
   interruption_point();  // the outer object is not stopped
-  EXPECT_EQ(outer_listener.asked, 1);
+  EXPECT_EQ(outer_listener.updates, 1);
 }
 
 TEST(Interruption, ALoopOfOneThreadAsksAfterEveryTask) {
@@ -116,18 +116,18 @@ TEST(Interruption, WorkersForgetTheListener) {
 }
 
 TEST(Interruption, PassesOverRowsHavePointsByTheirNumbers) {
-  const auto asked = [](Index rows, Index columns) {
+  const auto updates_of = [](Index rows, Index columns) {
     StopAt never;
     const Interruptible interruptible(&never, milliseconds(0));
-    Index seen = 0;
-    interruptible_rows(rows, columns, [&](Index i) { EXPECT_EQ(i, seen++); });
-    EXPECT_EQ(seen, rows);
-    return never.asked;
+    Index visited = 0;
+    interruptible_rows(rows, columns, [&](Index i) { EXPECT_EQ(i, visited++); });
+    EXPECT_EQ(visited, rows);
+    return never.updates;
   };
-  EXPECT_EQ(asked(0, 5), 0);
-  EXPECT_EQ(asked(1, 0), 1);
-  EXPECT_EQ(asked(37, 1 << 20), 37);
-  EXPECT_EQ(asked(1 << 17, 1), 2);
+  EXPECT_EQ(updates_of(0, 5), 0);
+  EXPECT_EQ(updates_of(1, 0), 1);
+  EXPECT_EQ(updates_of(37, 1 << 20), 37);
+  EXPECT_EQ(updates_of(1 << 17, 1), 2);
 }
 
 }  // namespace

@@ -13,29 +13,29 @@ class Listener final : public Progress {
   bool update(std::int64_t done, std::int64_t total, std::string_view) override {
     EXPECT_EQ(done, 0);
     EXPECT_EQ(total, 0);
-    ++asked;
+    ++updates;
     return go_on_;
   }
 
-  int asked = 0;
+  int updates = 0;
 
  private:
   bool go_on_;
 };
 
 TEST(StopIfAsked, AsksOnceAndThrowsOnlyWhereTheListenerSaysStop) {
-  EXPECT_NO_THROW(stop_if_asked(nullptr));
+  EXPECT_NO_THROW(stop_if_requested(nullptr));
   Listener patient(true);
-  EXPECT_NO_THROW(stop_if_asked(&patient));
-  EXPECT_EQ(patient.asked, 1);
+  EXPECT_NO_THROW(stop_if_requested(&patient));
+  EXPECT_EQ(patient.updates, 1);
   Listener leaving(false);
   try {
-    stop_if_asked(&leaving);
+    stop_if_requested(&leaving);
     FAIL() << "went on";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), Code::interrupted);
   }
-  EXPECT_EQ(leaving.asked, 1);
+  EXPECT_EQ(leaving.updates, 1);
 }
 
 }  // namespace

@@ -283,8 +283,8 @@ TEST(Certify, TakesABiasOfTheFirstLayerForAFeatureAndThatOfTheLastForAnOffset) {
   const Model plain = machine_of(fmt::format("dense(w_std={:.17g}) relu dense", std::sqrt((features + 1.0) / features)),
                                  lifted(support), alpha, Scheme::sign, 2, {0.01});
   std::vector<Index> labels(8, 0);
-  const Certificates told = certify(biased, rows_of(x), labels, {.method = CertificateMethod::interval});
-  for (std::size_t k = 0; k < 8; ++k) labels[k] = told.correct[k] ? 0 : 1;
+  const Certificates certificates = certify(biased, rows_of(x), labels, {.method = CertificateMethod::interval});
+  for (std::size_t k = 0; k < 8; ++k) labels[k] = certificates.correct[k] ? 0 : 1;
   for (const Norm norm : {Norm::linf, Norm::l2}) {
     const Certificates a = certify(biased, rows_of(x), labels, {.norm = norm});
     const Certificates b = certify(plain, rows_of(lifted(x)), labels, {.norm = norm});

@@ -59,7 +59,7 @@ struct BoundCase {
   Norm norm;
   bool positive;     ///< samples in [0, 1], with that box
   double size;       ///< scale of the coefficients
-  Index unseen = 0;  ///< number of last features that are 0 in all samples but not in points
+  Index absent = 0;  ///< number of last features that are 0 in all samples but not in points
 };
 
 /// The smallest f found in the ball: by steps towards the corner (or the point of the sphere) given by the gradient,
@@ -114,7 +114,7 @@ void check_bound(const BoundCase& c, std::uint64_t seed) {
     }
   }
   for (Index i = 0; i < c.supports; ++i) {
-    for (Index j = c.features - c.unseen; j < c.features; ++j) support(i, j) = 0;
+    for (Index j = c.features - c.absent; j < c.features; ++j) support(i, j) = 0;
   }
   // One point equals a training sample, where κ' is infinite.
   std::copy_n(support.view().row(0), c.features, x.view().row(0));

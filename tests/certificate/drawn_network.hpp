@@ -46,16 +46,16 @@ inline Matrix<double> drawn_rows(Index count, Index size, std::uint64_t seed) {
 }
 
 /// The predicted class: the sign of one output, or the largest of several.
-inline Index told_class(const double* f, Index outputs) {
+inline Index predicted_class(const double* f, Index outputs) {
   if (outputs == 1) return f[0] > 0 ? 1 : 0;
   return std::max_element(f, f + outputs) - f;
 }
 
 /// Predictions of the network on the samples.
-inline std::vector<Index> told_classes(const TrainedNetwork& network, const SampleView& x) {
+inline std::vector<Index> predicted_classes(const TrainedNetwork& network, const SampleView& x) {
   const Matrix<double> f = predict_outputs(network, x);
   std::vector<Index> labels;
-  for (Index i = 0; i < f.rows(); ++i) labels.push_back(told_class(f.view().row(i), f.cols()));
+  for (Index i = 0; i < f.rows(); ++i) labels.push_back(predicted_class(f.view().row(i), f.cols()));
   return labels;
 }
 

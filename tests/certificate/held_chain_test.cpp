@@ -97,13 +97,13 @@ TEST_P(HeldChainOn, SumsHoldTheExactOnes) {
     Matrix<double> weights(2, supports);
     Random(8).normals(0, 2 * supports, 1, weights.data());
     if (supports > 2) weights(0, 2) = 0;
-    std::vector<ConeSum> asked;
-    for (Index b = 0; b < Enclosed::points; ++b) asked.insert(asked.end(), {{b, 0}, {b, 1}, {b, 0}});
-    std::vector<Interval> sums(asked.size());
+    std::vector<ConeSum> requests;
+    for (Index b = 0; b < Enclosed::points; ++b) requests.insert(requests.end(), {{b, 0}, {b, 1}, {b, 0}});
+    std::vector<Interval> sums(requests.size());
     const EngineMatrix held = engine_->algebra().hold(MatrixView<const double>(weights.view()));
-    cones.enclose_sums(e.held().view(), held, asked, sums.data());
-    for (std::size_t q = 0; q < asked.size(); ++q) {
-      const LiftedBall& ball = e.balls[usize(asked[q].ball)];
+    cones.enclose_sums(e.held().view(), held, requests, sums.data());
+    for (std::size_t q = 0; q < requests.size(); ++q) {
+      const LiftedBall& ball = e.balls[usize(requests[q].ball)];
       const Interval scale = e.lifted->deviation(ball.range.norm, 0);
       const std::vector<SampleCosine> cosines = e.lifted->cosines(ball);
       Interval host = Interval::of(0);
@@ -111,7 +111,7 @@ TEST_P(HeldChainOn, SumsHoldTheExactOnes) {
       for (Index i = 0; i < supports; ++i) {
         const Interval entry =
             enclose_on_ball(e.lifted->chain(), ball.range, e.lifted->samples()[usize(i)], cosines[usize(i)]);
-        const double w = weights(asked[q].weights, i);
+        const double w = weights(requests[q].weights, i);
         if (w != 0) host = host + enclosed_weight(w) * entry;
         moduli += std::abs(w) * entry.modulus();
       }
@@ -120,10 +120,11 @@ TEST_P(HeldChainOn, SumsHoldTheExactOnes) {
       EXPECT_NEAR(sums[q].high, host.high, rounding);
       const Interval whole = scale * sums[q];
       for (std::uint64_t trial = 0; trial < 6; ++trial) {
-        const std::vector<double> x = place_in(e, asked[q].ball, trial);
+        const std::vector<double> x = place_in(e, requests[q].ball, trial);
         long double exact = 0;
         for (Index i = 0; i < supports; ++i) {
-          exact += weights(asked[q].weights, i) * test::exact_entry(e.chain, e.kind, x.data(), e.support.view().row(i));
+          exact +=
+              weights(requests[q].weights, i) * test::exact_entry(e.chain, e.kind, x.data(), e.support.view().row(i));
         }
         EXPECT_LE(whole.low, exact);
         EXPECT_GE(whole.high, exact);

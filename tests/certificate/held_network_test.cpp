@@ -16,7 +16,7 @@ namespace {
 
 using test::drawn_network;
 using test::drawn_rows;
-using test::told_classes;
+using test::predicted_classes;
 
 /// Engines that hold networks of finite width in their own memory.
 class HeldNetworkOn : public testing::TestWithParam<std::string> {
@@ -102,7 +102,7 @@ HeldProblem held_problem(const HeldCase& one, const test::DrawnOptions& options,
   for (Index i = 0; i < count * one.shape.size(); ++i) {
     problem.rows.data()[i] = std::clamp(0.5 + 0.3 * problem.rows.data()[i], 0.0, 1.0);
   }
-  problem.labels = told_classes(problem.net, problem.x());
+  problem.labels = predicted_classes(problem.net, problem.x());
   return problem;
 }
 
@@ -151,7 +151,7 @@ TEST_P(HeldNetworkOn, RadiiAreThoseOfTheProcessorAndHold) {
           }
           for (std::uint64_t trial = 0; trial < 8; ++trial) {
             const Matrix<double> moved = moved_inside(problem, here, options, trial);
-            EXPECT_EQ(told_classes(problem.net, SampleView(moved.view(), one.shape)), problem.labels) << one.text;
+            EXPECT_EQ(predicted_classes(problem.net, SampleView(moved.view(), one.shape)), problem.labels) << one.text;
           }
         }
       }

@@ -19,7 +19,7 @@ namespace {
 using test::drawn_network;
 using test::drawn_rows;
 using test::DrawnOptions;
-using test::told_classes;
+using test::predicted_classes;
 
 constexpr Index certificate_trials = WIDELIMIT_SANITIZED != 0 ? 40 : 1000;
 
@@ -72,7 +72,7 @@ TEST_P(Sound, NoPointInsideChangesItsClass) {
   Matrix<double> rows = drawn_rows(count, which.shape.size(), 4);
   for (Index i = 0; i < count * rows.cols(); ++i) rows.data()[i] = std::clamp(0.5 + 0.3 * rows.data()[i], 0.0, 1.0);
   const SampleView x(rows.view(), which.shape);
-  const std::vector<Index> labels = told_classes(net, x);
+  const std::vector<Index> labels = predicted_classes(net, x);
   CertifyOptions options = interval_options(norm);
   if (boxed) options.box = Box{0, 1};
   options.attack = AttackOptions{.steps = 10, .restarts = 1};
@@ -88,10 +88,10 @@ TEST_P(Sound, NoPointInsideChangesItsClass) {
     Matrix<double> moved(count, rows.cols());
     std::copy_n(rows.data(), count * rows.cols(), moved.data());
     move_inside(moved.view(), c, options, static_cast<std::uint64_t>(trial));
-    ASSERT_EQ(told_classes(net, SampleView(moved.view(), which.shape)), labels) << which.text;
+    ASSERT_EQ(predicted_classes(net, SampleView(moved.view(), which.shape)), labels) << which.text;
   }
   // The samples found by the attack have another class and the reported distance.
-  const std::vector<Index> attacked = told_classes(net, SampleView(c.attacked.view(), which.shape));
+  const std::vector<Index> attacked = predicted_classes(net, SampleView(c.attacked.view(), which.shape));
   for (Index i = 0; i < count; ++i) {
     if (std::isinf(c.attack[usize(i)])) continue;
     EXPECT_NE(attacked[usize(i)], labels[usize(i)]);
@@ -126,7 +126,7 @@ TEST(NetworkCertificate, OfOneLayerIsTheDistanceToTheHyperplane) {
     const double scale = net.architecture.slots[0].w_scale;
     const SampleView x(rows.view(), shape);
     const Matrix<double> f = predict_outputs(net, x);
-    const std::vector<Index> labels = told_classes(net, x);
+    const std::vector<Index> labels = predicted_classes(net, x);
     const Certificates linf = certify_network(net, x, labels, interval_options());
     const Certificates l2 = certify_network(net, x, labels, interval_options(Norm::l2));
     for (Index i = 0; i < 5; ++i) {
@@ -161,7 +161,7 @@ TEST(NetworkAttack, FindsTheHyperplaneOfOneLayer) {
   const SampleView x(rows.view(), shape);
   for (const Precision precision : {Precision::f32, Precision::f64}) {
     const TrainedNetwork net = drawn_network("dense(b_std=0.5)", shape, {.precision = precision});
-    const std::vector<Index> labels = told_classes(net, x);
+    const std::vector<Index> labels = predicted_classes(net, x);
     for (const Norm norm : {Norm::linf, Norm::l2}) {
       CertifyOptions options = interval_options(norm);
       options.attack = AttackOptions{};
@@ -178,7 +178,7 @@ TEST(NetworkAttack, TakesAZeroForTheClassThatIsToldThen) {
   const TrainedNetwork net = drawn_network("dense relu", shape, {.width = 1});
   const Matrix<double> rows = drawn_rows(30, 6, 3);
   const SampleView x(rows.view(), shape);
-  const std::vector<Index> labels = told_classes(net, x);
+  const std::vector<Index> labels = predicted_classes(net, x);
   ASSERT_GT(std::count(labels.begin(), labels.end(), 1), 5);
   CertifyOptions options = interval_options();
   options.attack = AttackOptions{};
@@ -212,7 +212,7 @@ TEST(NetworkAttack, StopsInTheMiddle) {
   options.attack = AttackOptions{.steps = 1'000'000'000};
   options.progress = &stop;
   try {
-    static_cast<void>(certify_network(net, x, told_classes(net, x), options));
+    static_cast<void>(certify_network(net, x, predicted_classes(net, x), options));
     FAIL() << "went on";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), Code::interrupted);
@@ -226,7 +226,7 @@ TEST(NetworkCertificate, StandsBruteForceInTwoDimensions) {
   const TrainedNetwork net = drawn_network("fc:2(w_std=1.5, b_std=0.4)", shape, {.width = 8, .seed = 3});
   const Matrix<double> rows = drawn_rows(12, 2, 5);
   const SampleView x(rows.view(), shape);
-  const std::vector<Index> labels = told_classes(net, x);
+  const std::vector<Index> labels = predicted_classes(net, x);
   for (const Norm norm : {Norm::linf, Norm::l2}) {
     const Certificates c = certify_network(net, x, labels, interval_options(norm));
     constexpr Index grid = 41;
@@ -241,8 +241,8 @@ TEST(NetworkCertificate, StandsBruteForceInTwoDimensions) {
           ball(a * grid + b, 1) = rows(i, 1) + c.radius[usize(i)] * v / length;
         }
       }
-      const std::vector<Index> told = told_classes(net, SampleView(ball.view(), shape));
-      EXPECT_TRUE(std::all_of(told.begin(), told.end(), [&](Index t) { return t == labels[usize(i)]; })) << i;
+      const std::vector<Index> predicted = predicted_classes(net, SampleView(ball.view(), shape));
+      EXPECT_TRUE(std::all_of(predicted.begin(), predicted.end(), [&](Index t) { return t == labels[usize(i)]; })) << i;
     }
   }
 }
@@ -256,7 +256,7 @@ TEST(NetworkCertificate, IsMonotoneInRadiusNormAndBox) {
   const Random random(3);
   for (Index i = 0; i < 80; ++i) rows.data()[i] = random.uniform(static_cast<std::uint64_t>(i)) < 0.5 ? 0.0 : 1.0;
   const SampleView x(rows.view(), shape);
-  const std::vector<Index> labels = told_classes(net, x);
+  const std::vector<Index> labels = predicted_classes(net, x);
   const Certificates largest = certify_network(net, x, labels, interval_options());
   const Certificates l2 = certify_network(net, x, labels, interval_options(Norm::l2));
   CertifyOptions boxed = interval_options();
@@ -282,7 +282,7 @@ TEST(NetworkCertificate, LeavesWrongPointsAtZero) {
     const TrainedNetwork net = drawn_network("eq2", shape, {.outputs = outputs});
     const Matrix<double> rows = drawn_rows(4, 5, 2);
     const SampleView x(rows.view(), shape);
-    std::vector<Index> labels = told_classes(net, x);
+    std::vector<Index> labels = predicted_classes(net, x);
     labels[1] = (labels[1] + 1) % std::max<Index>(outputs, 2);
     CertifyOptions options = interval_options();
     options.attack = AttackOptions{.steps = 3, .restarts = 0};
@@ -337,10 +337,10 @@ TEST(NetworkCertificate, RefusesWhatItCannotAnswer) {
   const Matrix<double> rows = drawn_rows(3, 5, 2);
   const SampleView x(rows.view(), shape);
   const std::vector<Index> labels{0, 1, 0};
-  const auto code_of = [&](const TrainedNetwork& net, const SampleView& samples, std::span<const Index> told,
+  const auto code_of = [&](const TrainedNetwork& net, const SampleView& samples, std::span<const Index> classes,
                            const CertifyOptions& options) {
     try {
-      (void)certify_network(net, samples, told, options);
+      (void)certify_network(net, samples, classes, options);
     } catch (const Error& error) {
       return static_cast<int>(error.code());
     }
@@ -374,7 +374,7 @@ TEST(NetworkCertificate, TakesNoPointsAndConstantNetworks) {
   const TrainedNetwork constant = drawn_network("dense(w_std=0, b_std=1)", shape);
   const Matrix<double> rows = drawn_rows(1, 5, 2);
   const SampleView x(rows.view(), shape);
-  const Certificates c = certify_network(constant, x, told_classes(constant, x), interval_options());
+  const Certificates c = certify_network(constant, x, predicted_classes(constant, x), interval_options());
   EXPECT_GT(c.radius[0], 1e5);
 }
 

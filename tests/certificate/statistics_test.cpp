@@ -19,21 +19,21 @@ Certificates five_samples() {
 }
 
 TEST(CertificateStatistics, LeaveOutWhatIsMisclassified) {
-  const CertificateStatistics told = statistics(five_samples());
-  EXPECT_EQ(told.samples, 5);
-  EXPECT_EQ(told.correct, 4);
-  EXPECT_DOUBLE_EQ(told.accuracy(), 0.8);
-  EXPECT_DOUBLE_EQ(told.mean, 0.25);
-  EXPECT_DOUBLE_EQ(told.median, 0.25);
-  EXPECT_DOUBLE_EQ(told.least, 0.1);
-  EXPECT_NEAR(told.deviation, std::sqrt(0.0125), 1e-15);
+  const CertificateStatistics summary = statistics(five_samples());
+  EXPECT_EQ(summary.samples, 5);
+  EXPECT_EQ(summary.correct, 4);
+  EXPECT_DOUBLE_EQ(summary.accuracy(), 0.8);
+  EXPECT_DOUBLE_EQ(summary.mean, 0.25);
+  EXPECT_DOUBLE_EQ(summary.median, 0.25);
+  EXPECT_DOUBLE_EQ(summary.least, 0.1);
+  EXPECT_NEAR(summary.deviation, std::sqrt(0.0125), 1e-15);
 }
 
 TEST(CertificateStatistics, CompareWithAttacksThatFoundSomething) {
-  const CertificateStatistics told = statistics(five_samples());
-  EXPECT_EQ(told.broken, 3);
-  EXPECT_NEAR(told.attack_mean.value(), 1.3 / 3, 1e-15);
-  EXPECT_NEAR(told.ratio.value(), (0.5 + 1 + 0.5) / 3, 1e-15);
+  const CertificateStatistics summary = statistics(five_samples());
+  EXPECT_EQ(summary.broken, 3);
+  EXPECT_NEAR(summary.attack_mean.value(), 1.3 / 3, 1e-15);
+  EXPECT_NEAR(summary.ratio.value(), (0.5 + 1 + 0.5) / 3, 1e-15);
   Certificates quiet = five_samples();
   quiet.attack.clear();
   EXPECT_FALSE(statistics(quiet).ratio.has_value());

@@ -38,8 +38,8 @@ int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
   // Tests of other engines have their own program; ranges on the host belong to the CPU. `Soundness` calls the CPU a
   // million times, so it is excluded; `SoundnessOn` runs on the device. A filter with exclusions is left unchanged.
-  if (const std::string asked = GTEST_FLAG_GET(filter); asked.find('-') == std::string::npos) {
-    GTEST_FLAG_SET(filter, asked +
+  if (const std::string filter = GTEST_FLAG_GET(filter); filter.find('-') == std::string::npos) {
+    GTEST_FLAG_SET(filter, filter +
                                "-*cpu*:*reference*:*opaque*:*emulated*:Planes*:GraphDigits*:GraphThreads*:GraphLimit*:"
                                "Quadrature*:NearParallel*:LoadedBytes*:BlasLibrary*:Ranges*:Soundness.*");
   }

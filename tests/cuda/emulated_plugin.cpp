@@ -11,8 +11,8 @@
 namespace {
 
 std::size_t memory() {
-  const char* const asked = std::getenv("WIDELIMIT_EMULATED_MEMORY");
-  return asked != nullptr ? widelimit::parse_bytes(asked) : widelimit::test::EmulatedDevice{}.memory;
+  const char* const limit = std::getenv("WIDELIMIT_EMULATED_MEMORY");
+  return limit != nullptr ? widelimit::parse_bytes(limit) : widelimit::test::EmulatedDevice{}.memory;
 }
 
 }  // namespace

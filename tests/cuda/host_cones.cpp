@@ -42,7 +42,7 @@ class HostCones final : public cuda::ConeDevice {
       Parts sums{};
       for (Index i = 0; i < call.support; ++i) {
         double& sum = sums[usize(i % parts)];
-        sum = cuda::add_bound(call, call.asked[q], i, sum);
+        sum = cuda::add_bound(call, call.requests[q], i, sum);
       }
       call.to[q] = tree_sum(sums);
     }
@@ -94,7 +94,7 @@ class HostCones final : public cuda::ConeDevice {
       std::array<Interval, cuda::cone_parts> sums{};
       for (Index i = 0; i < call.support; ++i) {
         Interval& sum = sums[usize(i % parts)];
-        sum = cuda::add_enclosed(call, call.asked[q], i, sum);
+        sum = cuda::add_enclosed(call, call.requests[q], i, sum);
       }
       call.to[q] = tree_sum(sums);
     }

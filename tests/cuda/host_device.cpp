@@ -153,7 +153,7 @@ class HostDevice final : public cuda::Device {
   }
   [[nodiscard]] void* allocate(std::size_t bytes) override {
     if (bytes > std::min(free(), account_.left())) {
-      cuda::refuse_room("the emulated device", bytes, free(), account_.left(), memory_);
+      cuda::refuse_allocation("the emulated device", bytes, free(), account_.left(), memory_);
     }
     void* const memory = ::operator new(std::max<std::size_t>(1, bytes));
     account_.add(memory, bytes);

@@ -158,10 +158,10 @@ TEST(ChooseArrays, PrefersTheUsualNames) {
   expect_error(Code::input, {"no array"}, [] { (void)choose_arrays({}, {}); });
 }
 
-ReadOptions part(Part wanted) {
+ReadOptions part(Part requested) {
   ReadOptions options;
   options.source = "both.npz";
-  options.part = wanted;
+  options.part = requested;
   return options;
 }
 
@@ -170,11 +170,11 @@ TEST(ChooseArrays, TestMeansTheTestArrays) {
        {std::vector<std::string>{"x_train", "y_train", "x_test", "y_test"},
         std::vector<std::string>{"y_test", "X_test", "Y_train", "X_train", "settings"},
         std::vector<std::string>{"train_images", "train_labels", "test_images", "test_labels"}}) {
-    for (const Part wanted : {Part::train, Part::test}) {
-      const ArrayChoice choice = choose_arrays(names, part(wanted));
-      EXPECT_NE(choice.features.find(to_string(wanted)), std::string::npos) << choice.features;
+    for (const Part requested : {Part::train, Part::test}) {
+      const ArrayChoice choice = choose_arrays(names, part(requested));
+      EXPECT_NE(choice.features.find(to_string(requested)), std::string::npos) << choice.features;
       ASSERT_TRUE(choice.label);
-      EXPECT_NE(choice.label->find(to_string(wanted)), std::string::npos) << *choice.label;
+      EXPECT_NE(choice.label->find(to_string(requested)), std::string::npos) << *choice.label;
     }
   }
   EXPECT_EQ(choose_arrays({"x", "y"}, part(Part::test)).features, "x") << "a file of its own";
@@ -185,9 +185,9 @@ TEST(ChooseArrays, TestMeansTheTestArrays) {
 }
 
 TEST(ChooseArrays, UnclearChoicesAreRefused) {
-  const auto refused = [](const std::vector<std::string>& names, Part wanted,
+  const auto refused = [](const std::vector<std::string>& names, Part requested,
                           std::initializer_list<std::string_view> parts) {
-    expect_error(Code::input, parts, [&] { (void)choose_arrays(names, part(wanted)); });
+    expect_error(Code::input, parts, [&] { (void)choose_arrays(names, part(requested)); });
   };
   refused({"x", "x_train", "y"}, Part::train, {"x, x_train, y", "both.npz(x=NAME,label=NAME)"});
   refused({"x_test", "y_test"}, Part::train, {"no training samples", "x_test, y_test", "x=NAME"});

@@ -123,7 +123,7 @@ TEST_F(Catalogue, MissingSetsSayWhatFetchesThem) {
                                                                      {"cifar10:test", "cifar10"},
                                                                      {"uci:iris", "uci:iris"},
                                                                      {"uci:own", ""}}) {
-    EXPECT_EQ(fetched_by([&asked = spec] { (void)load_data(asked); }), name) << spec;
+    EXPECT_EQ(fetched_by([&request = spec] { (void)load_data(request); }), name) << spec;
   }
   EXPECT_EQ(fetched_by([] { (void)load_graphs("graphs:MUTAG"); }), "");
   for (const CatalogueEntry& entry : list_data()) {

@@ -64,8 +64,8 @@ class FetchFolder : public Folder {
            std::to_string(total - 1) + "/" + std::to_string(total) + "\r\n" + tag;
   }
   /// Answers as a valid server with range support, but truncates the body after `most` bytes.
-  void answer(const Asked& asked, const Line& line, std::size_t most = std::string::npos) const {
-    const std::size_t first = asked.if_range == "\"one\"" ? asked.first.value_or(0) : 0;
+  void serve(const Request& request, const Line& line, std::size_t most = std::string::npos) const {
+    const std::size_t first = request.if_range == "\"one\"" ? request.first.value_or(0) : 0;
     const std::string_view rest = std::string_view(body_).substr(first, most);
     if (first > 0) {
       line.reply("206 Partial Content", range_head(first, body_.size()), rest);

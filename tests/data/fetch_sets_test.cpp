@@ -14,9 +14,9 @@
 namespace widelimit {
 namespace {
 
-using test::Asked;
 using test::FetchFolder;
 using test::Line;
+using test::Request;
 using test::TestServer;
 
 class FetchSets : public FetchFolder {};
@@ -39,12 +39,12 @@ class StopAtBytes final : public Progress {
 TEST_F(FetchSets, StoppedTransfersAreKeptAndGoneOnWith) {
   StopAtBytes progress;
   options_.progress = &progress;
-  const TestServer server([&](const Asked& asked, const Line& line) {
-    if (asked.number == 0) {
+  const TestServer server([&](const Request& request, const Line& line) {
+    if (request.number == 0) {
       line.reply("200 OK", Line::length(body_.size()) + tag, body_.substr(0, 70'000));
       line.hold();
     } else {
-      answer(asked, line);
+      serve(request, line);
     }
   });
   expect_error(Code::interrupted, {"kept", "resumes"}, [&] { fetch(server); });
@@ -52,7 +52,7 @@ TEST_F(FetchSets, StoppedTransfersAreKeptAndGoneOnWith) {
   EXPECT_FALSE(std::filesystem::exists(target()));
   progress.stop = false;
   fetch(server);
-  EXPECT_EQ(server.asked()[1].first, 70'000U);
+  EXPECT_EQ(server.requests()[1].first, 70'000U);
   expect_complete();
   // Progress counts only the bytes of this call.
   EXPECT_EQ(progress.last_done, 30'003);
@@ -71,7 +71,7 @@ TEST_F(FetchSets, NothingIsWaitedForOnceItShallStop) {
   for (const bool silent : {false, true}) {
     StopSoon progress;
     options_.progress = &progress;
-    const TestServer server([&](const Asked&, const Line& line) {
+    const TestServer server([&](const Request&, const Line& line) {
       silent ? line.hold() : static_cast<void>(line.reply("503 Busy", Line::length(0), ""));
     });
     const auto start = std::chrono::steady_clock::now();
@@ -83,7 +83,7 @@ TEST_F(FetchSets, NothingIsWaitedForOnceItShallStop) {
 
 /// A file size limit makes the same write fail as a full disk.
 TEST_F(FetchSets, AFullDiskIsTold) {
-  const TestServer server([&](const Asked& asked, const Line& line) { answer(asked, line); });
+  const TestServer server([&](const Request& request, const Line& line) { serve(request, line); });
   struct rlimit before {};
   ::getrlimit(RLIMIT_FSIZE, &before);
   auto* const handler = std::signal(SIGXFSZ, SIG_IGN);
@@ -102,14 +102,14 @@ TEST_F(FetchSets, AFullDiskIsTold) {
 
 TEST_F(FetchSets, FoldersThatCannotBeMadeAreTold) {
   options_.folder = put("file", "no folder");
-  const TestServer server([&](const Asked& asked, const Line& line) { answer(asked, line); });
+  const TestServer server([&](const Request& request, const Line& line) { serve(request, line); });
   expect_error(Code::resource, {"folder"}, [&] { fetch(server); });
-  EXPECT_TRUE(server.asked().empty());
+  EXPECT_TRUE(server.requests().empty());
 }
 
 TEST_F(FetchSets, OneProcessAtATime) {
   std::filesystem::create_directories(path("data/x"));
-  const TestServer server([&](const Asked& asked, const Line& line) { answer(asked, line); });
+  const TestServer server([&](const Request& request, const Line& line) { serve(request, line); });
   {
     const PartFile held(target());
     expect_error(Code::resource, {"another process"}, [&] { fetch(server); });
@@ -119,11 +119,11 @@ TEST_F(FetchSets, OneProcessAtATime) {
 }
 
 TEST_F(FetchSets, WhatLiesInTheWayIsNotTakenOver) {
-  const TestServer server([&](const Asked& asked, const Line& line) { answer(asked, line); });
+  const TestServer server([&](const Request& request, const Line& line) { serve(request, line); });
   put("data/x/file.bin", "my own");
   expect_error(Code::input, {"file.bin", "differs", "replace it"}, [&] { fetch(server); });
   EXPECT_EQ(contents(target()), "my own");
-  EXPECT_TRUE(server.asked().empty());
+  EXPECT_TRUE(server.requests().empty());
   options_.replace = true;
   fetch(server);
   expect_complete();
@@ -152,7 +152,7 @@ TEST_F(FetchSets, ACompletePartNeedsNoServer) {
 TEST_F(FetchSets, ArchivesAreUnpackedAndNotKept) {
   body_ = packed_tar("members", ARCHIVE_FILTER_GZIP);
   file_ = {"x", "", "x/file.tar.gz", body_.size(), sum_of(body_), {"a/one"}};
-  const TestServer server([&](const Asked& asked, const Line& line) { answer(asked, line); });
+  const TestServer server([&](const Request& request, const Line& line) { serve(request, line); });
   const auto files = fetch(server);
   ASSERT_EQ(files.size(), 1U);
   EXPECT_EQ(files[0].path, path("data/x/a/one"));
@@ -167,7 +167,7 @@ TEST_F(FetchSets, ArchivesAreUnpackedAndNotKept) {
     EXPECT_EQ(contents(files[0].path), "members");
     EXPECT_EQ(std::filesystem::exists(path("data/x/" + name)), name == "file.tar.gz");
   }
-  EXPECT_EQ(server.asked().size(), 1U);
+  EXPECT_EQ(server.requests().size(), 1U);
   file_.members = {"three"};
   expect_error(Code::input, {"three"}, [&] { fetch(server); });
 }
@@ -221,11 +221,11 @@ TEST_F(FetchSets, AFetchedTableIsFoundByTheCatalogue) {
     if (members.member().ends_with("balloons.csv")) body_ = as_text(members.read());
   }
   ASSERT_FALSE(body_.empty());
-  const TestServer server([&](const Asked& asked, const Line& line) { answer(asked, line, 300); });
+  const TestServer server([&](const Request& request, const Line& line) { serve(request, line, 300); });
   options_.mirror = server.address() + "/";
   const auto files = fetch_data({"uci:balloons", "balloons"}, options_);
   ASSERT_EQ(files.size(), 1U);
-  EXPECT_EQ(server.asked()[0].path, "/uci/balloons.csv");
+  EXPECT_EQ(server.requests()[0].path, "/uci/balloons.csv");
   const std::string before = std::getenv("WIDELIMIT_DATA");
   ::setenv("WIDELIMIT_DATA", options_.folder.c_str(), 1);
   EXPECT_EQ(load_data("uci:balloons").count(), 16);

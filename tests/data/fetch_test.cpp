@@ -3,9 +3,9 @@
 namespace widelimit {
 namespace {
 
-using test::Asked;
 using test::FetchFolder;
 using test::Line;
+using test::Request;
 using test::TestServer;
 
 class Fetch : public FetchFolder {};
@@ -19,7 +19,7 @@ TEST(Sha256Sum, HasThePublishedValues) {
 }
 
 TEST_F(Fetch, BringsAFileOnceAndAgainWhenAsked) {
-  const TestServer server([&](const Asked& asked, const Line& line) { answer(asked, line); });
+  const TestServer server([&](const Request& request, const Line& line) { serve(request, line); });
   const auto first = fetch(server);
   ASSERT_EQ(first.size(), 1U);
   EXPECT_TRUE(first[0].fetched);
@@ -27,82 +27,82 @@ TEST_F(Fetch, BringsAFileOnceAndAgainWhenAsked) {
   EXPECT_EQ(first[0].bytes, body_.size());
   expect_complete();
   EXPECT_FALSE(fetch(server)[0].fetched);
-  ASSERT_EQ(server.asked().size(), 1U);
-  EXPECT_EQ(server.asked()[0].path, "/x/file.bin");
+  ASSERT_EQ(server.requests().size(), 1U);
+  EXPECT_EQ(server.requests()[0].path, "/x/file.bin");
   options_.replace = true;
   EXPECT_TRUE(fetch(server)[0].fetched);
   expect_complete();
 }
 
 TEST_F(Fetch, GoesOnWhereTheConnectionBroke) {
-  const TestServer server([&](const Asked& asked, const Line& line) { answer(asked, line, 40'000); });
+  const TestServer server([&](const Request& request, const Line& line) { serve(request, line, 40'000); });
   fetch(server);
   expect_complete();
-  ASSERT_EQ(server.asked().size(), 3U);
-  EXPECT_FALSE(server.asked()[0].first);
-  EXPECT_EQ(server.asked()[1].first, 40'000U);
-  EXPECT_EQ(server.asked()[2].first, 80'000U);
-  EXPECT_EQ(server.asked()[2].if_range, "\"one\"");
+  ASSERT_EQ(server.requests().size(), 3U);
+  EXPECT_FALSE(server.requests()[0].first);
+  EXPECT_EQ(server.requests()[1].first, 40'000U);
+  EXPECT_EQ(server.requests()[2].first, 80'000U);
+  EXPECT_EQ(server.requests()[2].if_range, "\"one\"");
 }
 
 TEST_F(Fetch, StartsAgainAtAServerWithoutRangesOrValidators) {
   for (const char* head : {tag, "", "ETag: W/\"weak\"\r\n"}) {
     std::filesystem::remove_all(path("data"));
-    const TestServer server([&](const Asked& asked, const Line& line) {
+    const TestServer server([&](const Request& request, const Line& line) {
       line.reply("200 OK", Line::length(body_.size()) + head,
-                 body_.substr(0, asked.number < 2 ? 30'000 : body_.size()));
+                 body_.substr(0, request.number < 2 ? 30'000 : body_.size()));
     });
     fetch(server);
     expect_complete();
-    ASSERT_EQ(server.asked().size(), 3U) << head;
-    EXPECT_EQ(server.asked()[1].first.has_value(), head == std::string(tag)) << head;
+    ASSERT_EQ(server.requests().size(), 3U) << head;
+    EXPECT_EQ(server.requests()[1].first.has_value(), head == std::string(tag)) << head;
   }
 }
 
 TEST_F(Fetch, KeepsWhatCameWhenItGivesUpAndGoesOnInTheNextCall) {
   options_.retries = 1;
   {
-    const TestServer server([&](const Asked& asked, const Line& line) { answer(asked, line, 20'000); });
+    const TestServer server([&](const Request& request, const Line& line) { serve(request, line, 20'000); });
     expect_error(Code::input, {"broke", "attempt 2", "40000 of 100003", "fetch again"}, [&] { fetch(server); });
-    EXPECT_EQ(server.asked().size(), 2U);
+    EXPECT_EQ(server.requests().size(), 2U);
     EXPECT_EQ(part_size(), 40'000U);
     EXPECT_FALSE(std::filesystem::exists(target()));
   }
   // The next server has another address: the received bytes must not be reused.
-  const TestServer other([&](const Asked& asked, const Line& line) { answer(asked, line); });
+  const TestServer other([&](const Request& request, const Line& line) { serve(request, line); });
   fetch(other);
-  EXPECT_FALSE(other.asked()[0].first);
+  EXPECT_FALSE(other.requests()[0].first);
   expect_complete();
 }
 
 TEST_F(Fetch, TakesTheNewFileWhereItChangedMeanwhile) {
-  const TestServer server([&](const Asked& asked, const Line& line) {
-    if (asked.number == 0) {
+  const TestServer server([&](const Request& request, const Line& line) {
+    if (request.number == 0) {
       line.reply("200 OK", Line::length(body_.size()) + "ETag: \"old\"\r\n", std::string(5'000, 'x'));
     } else {
-      answer(asked, line);
+      serve(request, line);
     }
   });
   fetch(server);
-  EXPECT_EQ(server.asked()[1].if_range, "\"old\"");
-  EXPECT_EQ(server.asked().size(), 2U);
+  EXPECT_EQ(server.requests()[1].if_range, "\"old\"");
+  EXPECT_EQ(server.requests().size(), 2U);
   expect_complete();
 }
 
 TEST_F(Fetch, LyingRangesAreFetchedAsAWhole) {
   const auto lie = [&](const std::string& status, const std::string& head, const std::string& lies) {
     std::filesystem::remove_all(path("data"));
-    const TestServer server([&](const Asked& asked, const Line& line) {
-      if (asked.first) {
+    const TestServer server([&](const Request& request, const Line& line) {
+      if (request.first) {
         line.reply(status, head, lies);
       } else {
-        answer(asked, line, asked.number == 0 ? 50'000 : std::string::npos);
+        serve(request, line, request.number == 0 ? 50'000 : std::string::npos);
       }
     });
     fetch(server);
     expect_complete();
-    EXPECT_EQ(server.asked().size(), 3U) << head;
-    EXPECT_FALSE(server.asked()[2].first) << head;
+    EXPECT_EQ(server.requests().size(), 3U) << head;
+    EXPECT_FALSE(server.requests()[2].first) << head;
   };
   lie("206 Partial Content", range_head(40'000, body_.size()), body_.substr(40'000));      // another part
   lie("206 Partial Content", range_head(50'000, body_.size() + 1), body_.substr(50'000));  // of another file
@@ -113,24 +113,24 @@ TEST_F(Fetch, LyingRangesAreFetchedAsAWhole) {
 
 TEST_F(Fetch, WrongContentIsRemovedAndBothSumsAreTold) {
   const std::string wrong(body_.size(), 'x');
-  const TestServer server([&](const Asked&, const Line& line) { line.reply(wrong); });
+  const TestServer server([&](const Request&, const Line& line) { line.reply(wrong); });
   expect_error(Code::input, {server.address(), sum_of(wrong), file_.sha256, "removed"}, [&] { fetch(server); });
-  EXPECT_EQ(server.asked().size(), 1U);
+  EXPECT_EQ(server.requests().size(), 1U);
   expect_nothing();
 }
 
 TEST_F(Fetch, WrongLengthsAreRefused) {
-  const TestServer longer([&](const Asked&, const Line& line) { line.reply(body_ + "x"); });
+  const TestServer longer([&](const Request&, const Line& line) { line.reply(body_ + "x"); });
   expect_error(Code::input, {"100004 bytes instead of 100003"}, [&] { fetch(longer); });
   expect_nothing();
-  const TestServer page([&](const Asked&, const Line& line) { line.reply("<html>log in first</html>"); });
+  const TestServer page([&](const Request&, const Line& line) { line.reply("<html>log in first</html>"); });
   expect_error(Code::input, {"25 bytes instead of 100003", "proxy"}, [&] { fetch(page); });
   expect_nothing();
 }
 
 TEST_F(Fetch, AServerThatSendsTooMuchIsCutOff) {
   std::atomic<std::size_t> sent{0};
-  const TestServer server([&](const Asked&, const Line& line) {
+  const TestServer server([&](const Request&, const Line& line) {
     line.reply("200 OK", "", "");
     const std::string piece(1U << 16U, 'x');
     while (sent < (std::size_t{1} << 28U) && line.send(piece)) sent += piece.size();
@@ -141,57 +141,57 @@ TEST_F(Fetch, AServerThatSendsTooMuchIsCutOff) {
 }
 
 TEST_F(Fetch, AnAnswerWithoutLengthThatEndsEarlyIsGoneOnWith) {
-  const TestServer server([&](const Asked& asked, const Line& line) {
-    if (asked.number == 0) {
+  const TestServer server([&](const Request& request, const Line& line) {
+    if (request.number == 0) {
       line.reply("200 OK", tag, body_.substr(0, 1'000));
     } else {
-      answer(asked, line);
+      serve(request, line);
     }
   });
   fetch(server);
-  EXPECT_EQ(server.asked()[1].first, 1'000U);
+  EXPECT_EQ(server.requests()[1].first, 1'000U);
   expect_complete();
 }
 
 TEST_F(Fetch, ServersThatAreBusyAreAskedAgainAndRefusalsAreNot) {
-  const TestServer busy([&](const Asked& asked, const Line& line) {
+  const TestServer busy([&](const Request& request, const Line& line) {
     const std::vector<std::string> statuses{"500 Oops", "503 Busy", "429 Slow down"};
-    if (asked.number < statuses.size()) {
-      line.reply(statuses[asked.number], Line::length(4), "oops");
+    if (request.number < statuses.size()) {
+      line.reply(statuses[request.number], Line::length(4), "oops");
     } else {
-      answer(asked, line);
+      serve(request, line);
     }
   });
   fetch(busy);
-  EXPECT_EQ(busy.asked().size(), 4U);
+  EXPECT_EQ(busy.requests().size(), 4U);
   expect_complete();
   std::filesystem::remove_all(path("data"));
   for (const char* status : {"404 Not Found", "403 Forbidden", "204 No Content", "304 Not Modified"}) {
-    const TestServer server([&](const Asked&, const Line& line) { line.reply(status, Line::length(0), ""); });
+    const TestServer server([&](const Request&, const Line& line) { line.reply(status, Line::length(0), ""); });
     expect_error(Code::input, {server.address() + "/x/file.bin"}, [&] { fetch(server); });
-    EXPECT_EQ(server.asked().size(), 1U) << status;
+    EXPECT_EQ(server.requests().size(), 1U) << status;
     expect_nothing();
   }
 }
 
 TEST_F(Fetch, RedirectsAreFollowedToHttpOnly) {
   const auto redirect = [](const std::string& place) {
-    return [place](const Asked&, const Line& line) {
+    return [place](const Request&, const Line& line) {
       line.reply("302 Found", Line::length(4) + "ETag: \"no\"\r\nLocation: " + place + "\r\n", "gone");
     };
   };
-  const TestServer server([&](const Asked& asked, const Line& line) {
-    asked.path == "/y" ? answer(asked, line, asked.number == 1 ? 1'000 : std::string::npos)
-                       : redirect("/y")(asked, line);
+  const TestServer server([&](const Request& request, const Line& line) {
+    request.path == "/y" ? serve(request, line, request.number == 1 ? 1'000 : std::string::npos)
+                         : redirect("/y")(request, line);
   });
   fetch(server);
-  EXPECT_EQ(server.asked().size(), 4U);
-  EXPECT_EQ(server.asked()[3].if_range, "\"one\"");
+  EXPECT_EQ(server.requests().size(), 4U);
+  EXPECT_EQ(server.requests()[3].if_range, "\"one\"");
   expect_complete();
   std::filesystem::remove_all(path("data"));
   const TestServer loop(redirect("/x/file.bin"));
   expect_error(Code::input, {"too many redirects"}, [&] { fetch(loop); });
-  EXPECT_LT(loop.asked().size(), 20U);
+  EXPECT_LT(loop.requests().size(), 20U);
   const TestServer outside(redirect("file:///etc/hostname"));
   expect_error(Code::input, {"neither http nor https"}, [&] { fetch(outside); });
   expect_nothing();
@@ -199,28 +199,28 @@ TEST_F(Fetch, RedirectsAreFollowedToHttpOnly) {
 
 TEST_F(Fetch, StallsEndAndAreGoneOnWith) {
   options_.stall = 0.4;
-  const TestServer server([&](const Asked& asked, const Line& line) {
-    if (asked.number == 0) {
+  const TestServer server([&](const Request& request, const Line& line) {
+    if (request.number == 0) {
       line.reply("200 OK", Line::length(body_.size()) + tag, body_.substr(0, 10'000));
       line.hold();
-    } else if (asked.number == 1) {
+    } else if (request.number == 1) {
       line.hold();  // no response header
     } else {
-      answer(asked, line);
+      serve(request, line);
     }
   });
   options_.retries = 0;
   expect_error(Code::input, {"stalled", "0.4 s", "10000 of 100003"}, [&] { fetch(server); });
   options_.retries = 1;
   fetch(server);
-  EXPECT_EQ(server.asked()[2].first, 10'000U);
+  EXPECT_EQ(server.requests()[2].first, 10'000U);
   expect_complete();
 }
 
 TEST_F(Fetch, ServersThatAreNotThereOrNotHttpAreTold) {
   std::string address;
   {
-    const TestServer server([](const Asked&, const Line& line) { line.send("220 mail.example ready\r\n"); });
+    const TestServer server([](const Request&, const Line& line) { line.send("220 mail.example ready\r\n"); });
     address = server.address();
     expect_error(Code::input, {address}, [&] { fetch(server); });
   }

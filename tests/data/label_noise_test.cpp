@@ -96,10 +96,10 @@ TEST(LabelNoise, LabelsFollowTheMatrix) {
   std::copy(entries.begin(), entries.end(), t.data());
   const std::vector<Index> labels = cycling(120000, 3);
   const std::vector<Index> noisy = noisy_labels(labels, t.view(), 4);
-  const Matrix<double> seen = observed_transition(labels, noisy, 3);
+  const Matrix<double> observed = observed_transition(labels, noisy, 3);
   for (Index i = 0; i < 9; ++i) {
     const double p = t.data()[i];
-    EXPECT_NEAR(seen.data()[i], p, 5 * std::sqrt(p * (1 - p) / 40000)) << i;
+    EXPECT_NEAR(observed.data()[i], p, 5 * std::sqrt(p * (1 - p) / 40000)) << i;
   }
   EXPECT_EQ(noisy, noisy_labels(labels, t.view(), 4));
   EXPECT_NE(noisy, noisy_labels(labels, t.view(), 5));

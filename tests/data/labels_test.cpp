@@ -54,7 +54,7 @@ TEST(Labels, TaskIsGuessedAndSaidWhereItCouldBeWrong) {
   struct Case {
     std::vector<std::string> cells;
     bool numbers;
-    bool said;
+    bool noted;
   };
   const std::vector<Case> cases{
       {repeated({0, 1}, 3), false, false},
@@ -77,8 +77,8 @@ TEST(Labels, TaskIsGuessedAndSaidWhereItCouldBeWrong) {
     const std::string name = one.cells[0] + ", " + one.cells[1] + ", …";
     EXPECT_EQ(data.targets.size(), one.numbers ? one.cells.size() : 0U) << name;
     EXPECT_EQ(data.labels.size(), one.numbers ? 0U : one.cells.size()) << name;
-    ASSERT_EQ(data.notes.size(), one.said ? 1U : 0U) << name;
-    if (!one.said) continue;
+    ASSERT_EQ(data.notes.size(), one.noted ? 1U : 0U) << name;
+    if (!one.noted) continue;
     EXPECT_NE(data.notes[0].find(one.numbers ? "regression" : "classification"), std::string::npos) << data.notes[0];
   }
 }

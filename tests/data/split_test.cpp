@@ -64,7 +64,7 @@ TEST(Split, ClassesKeepTheirShare) {
   }
 }
 
-TEST(Split, EveryClassOfTwoIsOnBothSidesWhereThereIsRoom) {
+TEST(Split, EveryClassOfTwoIsOnBothSidesWherePossible) {
   const Dataset data = sorted_by_class({100, 2, 2, 1});
   for (const double fraction : {0.1, 0.5, 0.9}) {
     const SplitRows rows = split_rows(data, {.fraction = fraction, .seed = 1});

@@ -118,10 +118,10 @@ TEST(StandardInput, AsTestSamplesOfFewerColumns) {
 /// Stops at the second update.
 class StopSoon final : public Progress {
  public:
-  bool update(std::int64_t, std::int64_t, std::string_view) override { return ++asked_ < 2; }
+  bool update(std::int64_t, std::int64_t, std::string_view) override { return ++updates_ < 2; }
 
  private:
-  int asked_ = 0;
+  int updates_ = 0;
 };
 
 TEST(StandardInput, WaitingCanBeInterrupted) {

@@ -18,7 +18,7 @@
 namespace widelimit::test {
 
 /// Request of a client.
-struct Asked {
+struct Request {
   std::size_t number = 0;  ///< counted from 0 over the lifetime of the server
   std::string path;
   std::optional<std::size_t> first;  ///< from "Range: bytes=FIRST-"
@@ -61,12 +61,12 @@ class Line {
   const std::atomic<bool>& stopped_;
 };
 
-/// Sequential server on 127.0.0.1; `answer` handles each request.
+/// Sequential server on 127.0.0.1; `handle` is called for each request.
 class TestServer {
  public:
-  using Answer = std::function<void(const Asked&, const Line&)>;
+  using Handler = std::function<void(const Request&, const Line&)>;
 
-  explicit TestServer(Answer answer) : answer_(std::move(answer)), listener_(::socket(AF_INET, SOCK_STREAM, 0)) {
+  explicit TestServer(Handler handle) : handle_(std::move(handle)), listener_(::socket(AF_INET, SOCK_STREAM, 0)) {
     sockaddr_in place{};
     place.sin_family = AF_INET;
     place.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
@@ -90,9 +90,9 @@ class TestServer {
   TestServer& operator=(const TestServer&) = delete;
 
   [[nodiscard]] std::string address() const { return "http://127.0.0.1:" + std::to_string(port_); }
-  [[nodiscard]] std::vector<Asked> asked() const {
+  [[nodiscard]] std::vector<Request> requests() const {
     const std::lock_guard lock(mutex_);
-    return asked_;
+    return requests_;
   }
 
  private:
@@ -102,13 +102,13 @@ class TestServer {
       if (::poll(&event, 1, 20) <= 0) continue;
       const int socket = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
       if (socket < 0) continue;
-      if (const auto request = read_request(socket)) answer_(*request, Line(socket, stopped_));
+      if (const auto request = read_request(socket)) handle_(*request, Line(socket, stopped_));
       ::shutdown(socket, SHUT_WR);
       ::close(socket);
     }
   }
 
-  std::optional<Asked> read_request(int socket) {
+  std::optional<Request> read_request(int socket) {
     std::string head;
     char byte = 0;
     while (!head.ends_with("\r\n\r\n")) {
@@ -122,24 +122,24 @@ class TestServer {
       const auto from = begin + name.size() + 4;
       return head.substr(from, head.find("\r\n", from) - from);
     };
-    Asked request;
+    Request request;
     const auto blank = head.find(' ');
     request.path = head.substr(blank + 1, head.find(' ', blank + 1) - blank - 1);
     const std::string range = value("Range");
     if (range.starts_with("bytes=")) request.first = std::stoull(range.substr(6));
     request.if_range = value("If-Range");
     const std::lock_guard lock(mutex_);
-    request.number = asked_.size();
-    asked_.push_back(request);
+    request.number = requests_.size();
+    requests_.push_back(request);
     return request;
   }
 
-  Answer answer_;
+  Handler handle_;
   int listener_;
   int port_ = 0;
   std::atomic<bool> stopped_{false};
   mutable std::mutex mutex_;
-  std::vector<Asked> asked_;
+  std::vector<Request> requests_;
   std::thread thread_;
 };
 

@@ -137,13 +137,13 @@ TEST_P(ConesOf, BoundsOfEntriesAreThoseOfTheHost) {
       }
       const Index count = std::ssize(balls);
       const ConeRanges ranges{.inner = matrix(inner, count, 1), .spread = {}, .middle = {}, .reach = {}};
-      std::vector<ConeSum> asked;
+      std::vector<ConeSum> requests;
       for (Index b = 0; b < count; ++b)
-        asked.insert(asked.end(), {{.ball = b, .weights = 0}, {.ball = b, .weights = 1}});
+        requests.insert(requests.end(), {{.ball = b, .weights = 0}, {.ball = b, .weights = 1}});
       for (const ConeRule rule : {ConeRule::paper, ConeRule::interval}) {
         const EntryBounds& sides = rule == ConeRule::paper ? static_cast<const EntryBounds&>(paper) : interval;
-        std::vector<double> sums(asked.size());
-        cones_.bound_sums(kernel.profile(), rule, ranges, balls, matrix({1, -1}, 2, 1), asked, sums.data());
+        std::vector<double> sums(requests.size());
+        cones_.bound_sums(kernel.profile(), rule, ranges, balls, matrix({1, -1}, 2, 1), requests, sums.data());
         for (std::size_t b = 0; b < balls.size(); ++b) {
           const double low = std::max(inner[b] - balls[b].radius, -balls[b].outer);
           const double high = std::min(inner[b] + balls[b].radius, balls[b].outer);
@@ -172,10 +172,10 @@ TEST_P(ConesOf, SumsAreDeterministicAndAsPreciseAsProved) {
     Random(9).normals(0, support, 1, weights.data());
     if (support > 2) weights[2] = 0;
     const std::vector<ConeBall> balls{{.point = 0, .radius = 0.01, .error = 0, .inner = 1.9, .outer = 2.1}};
-    const std::vector<ConeSum> asked(3, ConeSum{});
+    const std::vector<ConeSum> requests(3, ConeSum{});
     std::vector<double> spread(usize(support), 1.5), sums(3);
     const ConeRanges ranges{.inner = row(inner), .spread = row(spread), .middle = {}, .reach = {}};
-    cones_.bound_sums(kernel.profile(), ConeRule::interval, ranges, balls, row(weights), asked, sums.data());
+    cones_.bound_sums(kernel.profile(), ConeRule::interval, ranges, balls, row(weights), requests, sums.data());
     long double exact = 0, moduli = 0;
     for (Index i = 0; i < support; ++i) {
       if (weights[usize(i)] == 0) continue;

@@ -148,7 +148,7 @@ TEST(NearParallel, UsersFunctionsKeepTheirDistanceInTheOracle) {
   register_activation("near_sign", each([](double x) { return x > 0 ? 1.0 : (x < 0 ? -1.0 : 0.0); }));
   register_activation("near_erf", each([](double x) { return std::erf(x); }));
   const auto oracle = make_engine("reference");
-  int seen = 0;
+  int visited = 0;
   for (NearPair& pair : near_pairs("vectors", {1, 1, 3})) {
     for (const std::string name : {"relu", "sign", "erf"}) {
       if (pair.network != "dense(b_std=0.3) " + name + " dense sign dense sign dense") continue;
@@ -156,11 +156,11 @@ TEST(NearParallel, UsersFunctionsKeepTheirDistanceInTheOracle) {
       SCOPED_TRACE(pair.network + ", pair " + std::to_string(pair.number));
       const NearError error = near_error(pair, *oracle);
       EXPECT_LE(error.of[0], std::pow(2, -53.0 / 2 - 53.0 / 4 - 2) + error.quadrature);
-      ++seen;
+      ++visited;
       break;
     }
   }
-  EXPECT_EQ(seen, 30);
+  EXPECT_EQ(visited, 30);
 }
 
 /// Equal inputs in two sets: the fourth root of 1 − |ρ| amplifies an error of one ulp to 1e-4.

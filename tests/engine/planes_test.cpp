@@ -191,9 +191,9 @@ TEST(Planes, RandomNetworksEqualTheReference) {
     const Gram expected = gram(network, {few1.view(), shape}, {few2.view(), shape}, options, *oracle);
     const Gram own = gram(network, {few1.view(), shape}, options, *oracle);
     for (const Precision precision : {Precision::f64, Precision::f32}) {
-      const GramOptions asked{.kind = Kind::both, .precision = precision};
-      const Gram ours = gram(network, {x1.view(), shape}, {x2.view(), shape}, asked, *fast);
-      const Gram symmetric = gram(network, {x1.view(), shape}, asked, *fast);
+      const GramOptions options{.kind = Kind::both, .precision = precision};
+      const Gram ours = gram(network, {x1.view(), shape}, {x2.view(), shape}, options, *fast);
+      const Gram symmetric = gram(network, {x1.view(), shape}, options, *fast);
       EXPECT_EQ(ours.route.rfind("displacement planes", 0), 0U) << ours.route;
       const double error =
           std::max({difference(ours.nngp, rows, cols, expected.nngp), difference(ours.ntk, rows, cols, expected.ntk),

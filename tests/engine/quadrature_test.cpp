@@ -52,9 +52,9 @@ class Quadrature : public testing::TestWithParam<std::string> {};
 TEST_P(Quadrature, StaysWithinTheErrorItStates) {
   const auto engine = make_engine(GetParam());
   double worst = 0;
-  int seen = 0;
+  int visited = 0;
   for (const GoldenPair& pair : golden_pairs()) {
-    if (WIDELIMIT_SANITIZED != 0 && seen++ % 16 != 0) continue;
+    if (WIDELIMIT_SANITIZED != 0 && visited++ % 16 != 0) continue;
     const bool deep = pair.network.find("fc:1(") == std::string::npos;
     if (deep && pair.network.find("fc:3(") == std::string::npos && GetParam() == "reference") continue;  // too slow
     SCOPED_TRACE(pair.network + fmt::format(" on {} and {}, {}", pair.x(0, 0), pair.x(1, 0), pair.x(1, 1)));

@@ -153,41 +153,41 @@ TEST_P(SharedMatrices, EnginesOfOneDeviceShareMatrices) {
 }
 
 TEST_P(SharedMatrices, CeilingHoldsAndIsTakenBack) {
-  const DeviceRoom before = device().room();
+  const MemoryUse before = device().memory_use();
   {
     const DeviceMemoryLimit limit(*engine_, std::size_t{1} << 20);
-    EXPECT_LE(device().room().free, std::size_t{1} << 20);
+    EXPECT_LE(device().memory_use().free, std::size_t{1} << 20);
     {
       const DeviceMemoryLimit inner(*engine_, std::size_t{1} << 30);
-      EXPECT_LE(device().room().free, std::size_t{1} << 20) << "a limit inside another one does not lift it";
+      EXPECT_LE(device().memory_use().free, std::size_t{1} << 20) << "a limit inside another one does not lift it";
     }
-    EXPECT_LE(device().room().free, std::size_t{1} << 20);
+    EXPECT_LE(device().memory_use().free, std::size_t{1} << 20);
     const EngineMatrix small = engine_->algebra().allocate(100, 100, Precision::f64);
-    EXPECT_EQ(device().room().taken, before.taken + small.bytes());
+    EXPECT_EQ(device().memory_use().taken, before.taken + small.bytes());
     try {
       (void)engine_->algebra().allocate(1000, 1000, Precision::f64);
       FAIL() << "no error";
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), Code::resource);
-      const std::string said = error.what();
-      EXPECT_NE(said.find("cannot allocate 7.63 MiB"), std::string::npos) << said;
-      EXPECT_NE(said.find("of its"), std::string::npos) << said;
-      EXPECT_NE(said.find("of which the limit leaves 0.924 MiB"), std::string::npos) << said;
+      const std::string message = error.what();
+      EXPECT_NE(message.find("cannot allocate 7.63 MiB"), std::string::npos) << message;
+      EXPECT_NE(message.find("of its"), std::string::npos) << message;
+      EXPECT_NE(message.find("of which the limit leaves 0.924 MiB"), std::string::npos) << message;
     }
   }
-  EXPECT_EQ(device().room().taken, before.taken);
+  EXPECT_EQ(device().memory_use().taken, before.taken);
   EXPECT_FALSE(engine_->algebra().allocate(1000, 1000, Precision::f64).empty());
 }
 
 TEST_P(SharedMatrices, CeilingsOfThreadsEndInAnyOrder) {
-  const std::size_t free = device().room().free;
+  const std::size_t free = device().memory_use().free;
   auto first = std::make_unique<DeviceMemoryLimit>(*engine_, std::size_t{1} << 20);
   auto second = std::make_unique<DeviceMemoryLimit>(*engine_, std::size_t{1} << 21);
   first.reset();
-  EXPECT_LE(device().room().free, std::size_t{1} << 21);
-  EXPECT_GT(device().room().free, std::size_t{1} << 20);
+  EXPECT_LE(device().memory_use().free, std::size_t{1} << 21);
+  EXPECT_GT(device().memory_use().free, std::size_t{1} << 20);
   second.reset();
-  EXPECT_GT(device().room().free, std::min(free, std::size_t{1} << 21));
+  EXPECT_GT(device().memory_use().free, std::min(free, std::size_t{1} << 21));
 }
 
 INSTANTIATE_TEST_SUITE_P(Engines, SharedMatrices, testing::ValuesIn(test::engines_and_cuda({"emulated"})),

@@ -44,7 +44,7 @@ TEST(Augmentation, FlipsAndMovesEveryWayAboutEquallyOften) {
   constexpr Index count = 3600;
   Tensor<float> images = numbered(count);
   augment(how, 3, 7, images, all_processors());
-  std::array<Index, 18> seen{};
+  std::array<Index, 18> counts{};
   for (Index n = 0; n < count; ++n) {
     const std::vector<float> image(images.sample(n), images.sample(n) + 40);
     std::size_t found = 18;
@@ -52,9 +52,10 @@ TEST(Augmentation, FlipsAndMovesEveryWayAboutEquallyOften) {
       if (image == moved(k % 2 == 1, static_cast<Index>(k / 6) - 1, static_cast<Index>(k / 2 % 3) - 1)) found = k;
     }
     ASSERT_LT(found, 18U);
-    ++seen[found];
+    ++counts[found];
   }
-  for (const Index times : seen) EXPECT_NEAR(static_cast<double>(times), 200, 70);  // five standard deviations of √200
+  for (const Index times : counts)
+    EXPECT_NEAR(static_cast<double>(times), 200, 70);  // five standard deviations of √200
 }
 
 TEST(Augmentation, DependsOnSeedStepAndPlaceAlone) {

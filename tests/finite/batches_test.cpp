@@ -11,16 +11,16 @@ namespace {
 
 TEST(Batches, OfAnEpochNeverShareASample) {
   Batches batches(37, 5, 3);
-  std::vector<Index> seen;
+  std::vector<Index> visited;
   for (Index step = 7; step < 14; ++step) {
     const auto& batch = batches.of(step);
     ASSERT_EQ(batch.size(), 5);
-    seen.insert(seen.end(), batch.begin(), batch.end());
+    visited.insert(visited.end(), batch.begin(), batch.end());
   }
-  std::sort(seen.begin(), seen.end());
-  EXPECT_EQ(std::adjacent_find(seen.begin(), seen.end()), seen.end());
-  EXPECT_GE(seen.front(), 0);
-  EXPECT_LT(seen.back(), 37);
+  std::sort(visited.begin(), visited.end());
+  EXPECT_EQ(std::adjacent_find(visited.begin(), visited.end()), visited.end());
+  EXPECT_GE(visited.front(), 0);
+  EXPECT_LT(visited.back(), 37);
 }
 
 TEST(Batches, AreTheSameInAnyOrderOfAsking) {

@@ -79,7 +79,7 @@ TEST(DeadNetwork, EndsATraining) {
   EXPECT_EQ(batches.summary.ending, TrainEnding::dead) << batches.summary.message;
 }
 
-// A state that a penalty or momentum can leave is judged only at the end.
+// A state that a penalty or momentum can leave is checked only at the end.
 TEST(DeadNetwork, IsGivenTimeWhereItMayComeBack) {
   const PositivePoints points(20, 3);
   const TrainedNetwork pulled = train_hard(points, {.lambda = 1e-9});

@@ -272,7 +272,7 @@ TEST_P(FiniteGradient, StepsFollowEveryLoss) {
                    .steps = 1,
                    .optimiser = how,
                    .seed = 11,
-                   .look = false});
+                   .keep_record = false});
         const auto& after = std::get<Parameters<double>>(trained.parameters);
         double expected = 0;
         double size = 1 + std::abs(objective(start));

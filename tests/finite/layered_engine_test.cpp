@@ -198,15 +198,16 @@ TEST(EmulatedLayers, StepsCopyNoWeights) {
   const auto engine = test::make_emulated_cuda_engine({.transfers = transfers});
   const Task task;
   constexpr Index batch = 8;
-  std::vector<test::Transfers> seen;
-  TrainOptions options{.width = 64, .rate = 1e-3, .steps = 6, .batch = batch, .records = 2, .look = false};
-  options.observer = [&](const TrainStep&) { seen.push_back(*transfers); };
+  std::vector<test::Transfers> counts;
+  TrainOptions options{.width = 64, .rate = 1e-3, .steps = 6, .batch = batch, .records = 2, .keep_record = false};
+  options.observer = [&](const TrainStep&) { counts.push_back(*transfers); };
   (void)train(Network::parse("flatten dense(b_std=0.1) relu dense relu dense"), task.data(), options, *engine);
-  ASSERT_EQ(seen.size(), 6U);
-  for (std::size_t k = 2; k < seen.size(); ++k) {
+  ASSERT_EQ(counts.size(), 6U);
+  for (std::size_t k = 2; k < counts.size(); ++k) {
     // Upload of sample indices and slopes, download of outputs.
-    EXPECT_EQ(seen[k].uploaded_bytes - seen[k - 1].uploaded_bytes, batch * sizeof(Index) + batch * 2 * sizeof(double));
-    EXPECT_EQ(seen[k].downloaded_bytes - seen[k - 1].downloaded_bytes, batch * 2 * sizeof(double));
+    EXPECT_EQ(counts[k].uploaded_bytes - counts[k - 1].uploaded_bytes,
+              batch * sizeof(Index) + batch * 2 * sizeof(double));
+    EXPECT_EQ(counts[k].downloaded_bytes - counts[k - 1].downloaded_bytes, batch * 2 * sizeof(double));
   }
 }
 

@@ -67,15 +67,15 @@ TEST(Train, WithoutLooksTakesTheSameSteps) {
   options.batch = 4;
   options.steps = 9;
   const TrainData data{.x = SampleView(x.view(), {1, 1, 3}), .y = y.view()};
-  const TrainedNetwork seen = train(Network::parse("eq2"), data, options);
-  options.look = false;
-  const TrainedNetwork unseen = train(Network::parse("eq2"), data, options);
-  EXPECT_TRUE(unseen.summary.finished());
-  EXPECT_EQ(unseen.summary.steps, 9);
-  EXPECT_TRUE(unseen.record.loss.empty());
-  EXPECT_FALSE(seen.record.loss.empty());
-  const auto& w = std::get<Parameters<double>>(seen.parameters);
-  const auto& v = std::get<Parameters<double>>(unseen.parameters);
+  const TrainedNetwork recorded = train(Network::parse("eq2"), data, options);
+  options.keep_record = false;
+  const TrainedNetwork unrecorded = train(Network::parse("eq2"), data, options);
+  EXPECT_TRUE(unrecorded.summary.finished());
+  EXPECT_EQ(unrecorded.summary.steps, 9);
+  EXPECT_TRUE(unrecorded.record.loss.empty());
+  EXPECT_FALSE(recorded.record.loss.empty());
+  const auto& w = std::get<Parameters<double>>(recorded.parameters);
+  const auto& v = std::get<Parameters<double>>(unrecorded.parameters);
   for (std::size_t l = 0; l < w.slots.size(); ++l) EXPECT_EQ(w.slots[l].w, v.slots[l].w);
 }
 

@@ -343,18 +343,18 @@ TEST(Train, RecordsTestSamplesAndStaysInItsBounds) {
 
 TEST(Train, ShowsEveryStepToTheObserver) {
   const Points points(6, 3, 13);
-  std::vector<double> seen;
+  std::vector<double> times;
   TrainOptions options{.width = 5, .loss = {LossKind::hinge}, .rate = 0.1, .steps = 7, .batch = 2};
   options.observer = [&](const TrainStep& step) {
-    EXPECT_EQ(step.step, std::ssize(seen));
+    EXPECT_EQ(step.step, std::ssize(times));
     EXPECT_EQ(step.batch.size(), 2U);
     EXPECT_EQ(step.weight, 3.0);
     EXPECT_EQ(step.slopes(0, 0), loss_slope({LossKind::hinge}, step.outputs(0, 0), points.y(step.batch[0], 0)));
     EXPECT_NE(std::get<const Parameters<double>*>(step.parameters), nullptr);
-    seen.push_back(step.time);
+    times.push_back(step.time);
   };
   (void)train(Network::parse("dense relu dense"), points.data(), options);
-  EXPECT_EQ(seen.size(), 7U);
+  EXPECT_EQ(times.size(), 7U);
 }
 
 TEST(Train, RefusesWhatCannotBeTrained) {

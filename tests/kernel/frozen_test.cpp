@@ -257,9 +257,10 @@ TEST(Frozen, NetworksAgreeWithThePublishedProgram) {
             const auto& nngp = deepest.nngp;
             const double deviation = std::sqrt(number_of(nngp, r, r) * number_of(nngp, c, c));
             const double t = 1 - std::abs(number_of(nngp, r, c)) / deviation;
-            const double lost = 2.2e-16 * 8 * static_cast<double>(i) / std::sqrt(std::max(t, 1e-16));
+            const double rounding = 2.2e-16 * 8 * static_cast<double>(i) / std::sqrt(std::max(t, 1e-16));
             const double scale = std::sqrt(theirs.at(i, j, r, r) * theirs.at(i, j, c, c));
-            EXPECT_NEAR(number_of(ours.ntk, r, c) * theirs.features(), theirs.at(i, j, r, c), (1e-12 + lost) * scale)
+            EXPECT_NEAR(number_of(ours.ntk, r, c) * theirs.features(), theirs.at(i, j, r, c),
+                        (1e-12 + rounding) * scale)
                 << theirs.set << ' ' << i << ' ' << j << ' ' << r << ' ' << c;
           }
         }

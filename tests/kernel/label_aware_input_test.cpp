@@ -41,21 +41,21 @@ TEST(LabelAwareInput, TestKernelsAreTestByTrainForEveryMethodAndRepair) {
       for (const auto& [rows, cols] : {std::pair<Index, Index>{7, 31}, {7, 29}, {7, 2000}, {30, 7}}) {
         AnyMatrix train = copied(problem.k);
         AnyMatrix test = sized(rows, cols);
-        const std::string said = refusal([&] {
+        const std::string message = refusal([&] {
           (void)make_label_aware(train, &test, problem.sources(), problem.labels, 2, {.method = method, .psd = psd},
                                  *engine);
         });
-        EXPECT_NE(said.find("test × train"), std::string::npos) << to_string(method) << cols << said;
-        EXPECT_EQ(said.find("transpose") != std::string::npos, rows == 30) << said;
+        EXPECT_NE(message.find("test × train"), std::string::npos) << to_string(method) << cols << message;
+        EXPECT_EQ(message.find("transpose") != std::string::npos, rows == 30) << message;
         EXPECT_TRUE(std::equal(problem.k.data(), problem.k.data() + 900, std::get<Matrix<double>>(train).data()));
       }
       AnyMatrix train = copied(problem.k);
       AnyMatrix test = sized(8, 30);
-      const std::string said = refusal([&] {
+      const std::string message = refusal([&] {
         (void)make_label_aware(train, &test, problem.sources(), problem.labels, 2, {.method = method, .psd = psd},
                                *engine);
       });
-      EXPECT_NE(said.find("8 rows for 7 test samples"), std::string::npos) << said;
+      EXPECT_NE(message.find("8 rows for 7 test samples"), std::string::npos) << message;
     }
   }
 }
@@ -96,7 +96,7 @@ TEST(LabelAwareInput, ValuesThatAreNotFiniteAreNamed) {
   const auto engine = make_engine("cpu");
   for (const double value : {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
     Problem problem(30, 7, 4, 2);
-    const auto said = [&] {
+    const auto message = [&] {
       return refusal([&] {
         AnyMatrix train = copied(problem.k);
         AnyMatrix test = copied(problem.k_test);
@@ -104,10 +104,10 @@ TEST(LabelAwareInput, ValuesThatAreNotFiniteAreNamed) {
       });
     };
     problem.x_test(5, 1) = value;
-    EXPECT_EQ(said(), fmt::format("test sample 5 has {} at value 1; remove or replace it first", value));
+    EXPECT_EQ(message(), fmt::format("test sample 5 has {} at value 1; remove or replace it first", value));
     problem.x(12, 3) = value;
     problem.x_test(5, 1) = 0;
-    EXPECT_EQ(said(), fmt::format("training sample 12 has {} at value 3; remove or replace it first", value));
+    EXPECT_EQ(message(), fmt::format("training sample 12 has {} at value 3; remove or replace it first", value));
   }
 }
 
@@ -132,10 +132,10 @@ TEST(LabelAwareInput, AnEigenvalueNearZeroIsAWarning) {
     k(1, 1) = 1;
     k(2, 2) = third;
     EngineMatrix held = engine->algebra().copy_of(k.view());
-    const SpectrumRepair seen = repair_spectrum(held, Psd::none, *engine);
-    EXPECT_NEAR(seen.nearest, std::abs(third), 1e-15);
-    EXPECT_NEAR(seen.mean, (4 + std::abs(third)) / 3, 1e-14);
-    EXPECT_EQ(near_zero_warning(seen).empty(), third == 1e-3) << third;
+    const SpectrumRepair repair = repair_spectrum(held, Psd::none, *engine);
+    EXPECT_NEAR(repair.nearest, std::abs(third), 1e-15);
+    EXPECT_NEAR(repair.mean, (4 + std::abs(third)) / 3, 1e-14);
+    EXPECT_EQ(near_zero_warning(repair).empty(), third == 1e-3) << third;
     EXPECT_TRUE(near_zero_warning(repair_spectrum(held, Psd::shift, *engine)).empty());
   }
   EXPECT_TRUE(near_zero_warning({}).empty());

@@ -15,14 +15,14 @@ namespace {
 Matrix<double> gathered(const PairFeatures& features, const PairBlock& block, MatrixView<const double> k,
                         const CoordinateSums& sums) {
   Matrix<double> all(features.count(), block.pairs());
-  Index seen = 0;
+  Index visited = 0;
   features.evaluate(block, k, sums, [&](Index first, MatrixView<double> part) {
     EXPECT_EQ(part.rows, features.count() + 1);
-    EXPECT_EQ(first * block.cols.size(), seen);
-    for (Index f = 0; f < all.rows(); ++f) std::copy_n(part.row(f), part.cols, all.view().row(f) + seen);
-    seen += part.cols;
+    EXPECT_EQ(first * block.cols.size(), visited);
+    for (Index f = 0; f < all.rows(); ++f) std::copy_n(part.row(f), part.cols, all.view().row(f) + visited);
+    visited += part.cols;
   });
-  EXPECT_EQ(seen, block.pairs());
+  EXPECT_EQ(visited, block.pairs());
   return all;
 }
 

@@ -69,16 +69,16 @@ TEST(Panels, TooLittleMemorySaysHowMuchIsNeeded) {
 TEST(Cut, CoversTheUpperTriangleOnce) {
   for (const Index n : {0, 1, 2, 37, 130, 300}) {
     for (const Index edge : {4, 64, 128}) {
-      std::vector<int> seen(static_cast<std::size_t>(n * n), 0);
+      std::vector<int> visited(static_cast<std::size_t>(n * n), 0);
       for (const Tile& tile : upper_tiles({0, n}, edge)) {
         EXPECT_TRUE(tile.rows.begin <= tile.cols.begin);
         for (Index i = tile.rows.begin; i < tile.rows.end; ++i) {
-          for (Index j = tile.cols.begin; j < tile.cols.end; ++j) ++seen[static_cast<std::size_t>(i * n + j)];
+          for (Index j = tile.cols.begin; j < tile.cols.end; ++j) ++visited[static_cast<std::size_t>(i * n + j)];
         }
       }
       Index wrong = 0;
       for (Index i = 0; i < n; ++i) {
-        for (Index j = i; j < n; ++j) wrong += seen[static_cast<std::size_t>(i * n + j)] != 1 ? 1 : 0;
+        for (Index j = i; j < n; ++j) wrong += visited[static_cast<std::size_t>(i * n + j)] != 1 ? 1 : 0;
       }
       EXPECT_EQ(wrong, 0) << n << " " << edge;
     }

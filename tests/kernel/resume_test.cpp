@@ -172,10 +172,10 @@ TEST_F(Resume, JournalCutAtAnyByteIsSafe) {
 TEST_F(Resume, DamageIsAnErrorThatSaysWhatToDo) {
   (void)stop(path, early);
   const std::string journal = read_back(journal_of(path));
-  const auto expect_input = [&](const std::string& said) {
+  const auto expect_input = [&](const std::string& message) {
     const Error error = thrown_error([&] { (void)store(path, options()); });
     EXPECT_EQ(error.code(), Code::input);
-    EXPECT_NE(std::string(error.what()).find(said), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find(message), std::string::npos) << error.what();
   };
   std::string bad = journal;
   bad[40] = static_cast<char>(bad[40] ^ 1);
@@ -250,7 +250,7 @@ TEST_F(Resume, AFullDiskKeepsWhatIsFinished) {
   EXPECT_TRUE(read_back(path) == expected);
 }
 
-TEST_F(Resume, NoRoomAtTheStartLeavesNothing) {
+TEST_F(Resume, FullDiskAtTheStartLeavesNothing) {
   struct rlimit before {};
   ::getrlimit(RLIMIT_FSIZE, &before);
   ::signal(SIGXFSZ, SIG_IGN);

@@ -42,10 +42,10 @@ class SpectrumRepairTest : public ::testing::TestWithParam<const char*> {
 TEST_P(SpectrumRepairTest, CountsSignsAndShifts) {
   const Algebra& algebra = engine_->algebra();
   EngineMatrix k = algebra.copy_of(k_.view());
-  const SpectrumRepair seen = repair_spectrum(k, Psd::none, *engine_);
-  EXPECT_EQ(seen.inertia, (Inertia{1, 0, 2}));
-  EXPECT_NEAR(seen.smallest, -2, 1e-12);
-  EXPECT_NEAR(seen.largest, 5, 1e-12);
+  const SpectrumRepair repair = repair_spectrum(k, Psd::none, *engine_);
+  EXPECT_EQ(repair.inertia, (Inertia{1, 0, 2}));
+  EXPECT_NEAR(repair.smallest, -2, 1e-12);
+  EXPECT_NEAR(repair.largest, 5, 1e-12);
   EXPECT_NEAR(read(k)(0, 0), k_(0, 0), 1e-15);
   EXPECT_NEAR(repair_spectrum(k, Psd::shift, *engine_).shift, 2, 1e-12);
   EXPECT_NEAR(read(k)(1, 1), k_(1, 1) + 2, 1e-12);

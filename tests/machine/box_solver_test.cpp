@@ -29,8 +29,8 @@ TEST(Columns, OfAPartAreTheSameHoweverFewAreKept) {
   GramColumns<double> root(data.gram.view());
   std::vector<Index> chosen;
   for (Index i = 0; i < 37; i += (i % 4 == 0 ? 3 : 1)) chosen.push_back(i);
-  for (const std::size_t room : {std::size_t{0}, std::size_t{800}, std::size_t{1} << 20}) {
-    GramColumns<double> part(root, chosen, room);
+  for (const std::size_t memory : {std::size_t{0}, std::size_t{800}, std::size_t{1} << 20}) {
+    GramColumns<double> part(root, chosen, memory);
     const Index n = part.size();
     for (Index step = 0; step < 300; ++step) {
       const Index k = step * 7 % n;
@@ -50,7 +50,7 @@ TEST(Columns, OfASmallPartAreThoseOfTheMatrix) {
   for (const Index n : {1, 2, 63, 64, 65}) {
     std::vector<Index> chosen;
     for (Index i = 0; i < n; ++i) chosen.push_back(i < 20 ? i + 3 : 90 - n + i);
-    GramColumns<double> part(data.gram.view(), chosen, GramColumns<double>::usual_room);
+    GramColumns<double> part(data.gram.view(), chosen, GramColumns<double>::default_memory);
     for (Index k = 0; k < n; ++k) {
       const double* column = part.column(k);
       for (Index i = 0; i < n; ++i) ASSERT_EQ(column[i], data.gram(chosen[usize(i)], chosen[usize(k)]));
@@ -79,7 +79,7 @@ TEST(BoxSolver, PartOfAMatrixAndShrinkingChangeNothing) {
     const BoxProblem problem = svm_dual(labels, 20, equality);
     const BoxSolution part = BoxSolver(data.gram.view(), chosen).solve(problem, {.tolerance = 1e-9});
     const BoxSolution tight =
-        BoxSolver(data.gram.view(), chosen, 50'000).solve(problem, {.tolerance = 1e-9, .room = 0});
+        BoxSolver(data.gram.view(), chosen, 50'000).solve(problem, {.tolerance = 1e-9, .memory = 0});
     const BoxSolution whole = BoxSolver(gram.view()).solve(problem, {.tolerance = 1e-9});
     EXPECT_EQ(part.ending, Ending::converged);
     EXPECT_NEAR(part.objectives.dual, whole.objectives.dual, 2e-9 * whole.objectives.dual);

@@ -182,11 +182,11 @@ TEST(ClassWeights, OfRidgeAreThoseOfItsLeaveOneOut) {
   MachineOptions machine = options.machine;
   machine.lambda = 0.3;
   const FittedMachine trained = train_classes(k.view(), labels, 3, machine);
-  const auto told = classes_of(trained.scheme, 3, decision(trained.fit, k.view()).view());
+  const auto predicted = classes_of(trained.scheme, 3, decision(trained.fit, k.view()).view());
   double missed = 0;
   double total = 0;
   for (std::size_t i = 0; i < labels.size(); ++i) {
-    missed += told[i] == labels[i] ? 0 : weights[i];
+    missed += predicted[i] == labels[i] ? 0 : weights[i];
     total += weights[i];
   }
   EXPECT_NEAR(*point.training_misclassified, missed / total, 1e-12);

@@ -53,7 +53,7 @@ void expect_near(const std::vector<double>& ours, const std::vector<double>& the
 }
 
 /// Repeats every sample of a line_gram.
-Matrix<double> twins(Index n) {
+Matrix<double> repeated_gram(Index n) {
   const Matrix<double> single = test::line_gram<double>(n / 2);
   Matrix<double> q(n, n);
   for (Index i = 0; i < n; ++i) {
@@ -89,7 +89,7 @@ TEST(Face, FollowsTheMinimumAsVariablesLeave) {
 
 TEST(Face, LetsCombinationsRestUntilTheyAreNeeded) {
   const Index n = 110;
-  const Matrix<double> q = twins(n);
+  const Matrix<double> q = repeated_gram(n);
   std::vector<double> slope = waves(n);
   for (Index i = 1; i < n; i += 2) slope[usize(i)] = slope[usize(i - 1)];
   for (const bool equality : {false, true}) {
@@ -113,7 +113,7 @@ TEST(Face, LetsCombinationsRestUntilTheyAreNeeded) {
 
 TEST(Face, FindsADirectionWithoutCurvature) {
   const Index n = 60;
-  const Matrix<double> q = twins(n);
+  const Matrix<double> q = repeated_gram(n);
   std::vector<double> slope = waves(n);
   for (Index i = 1; i < n; i += 2) slope[usize(i)] = slope[usize(i - 1)] + (i == 21 ? 0.5 : 0);
   for (const bool equality : {false, true}) {

@@ -38,7 +38,7 @@ std::vector<std::function<Fit(const AnyView&)>> machines() {
           [](const AnyView& k) { return fit_softmax(k, three_classes, 3); }};
 }
 
-void expect_refused(double value, const std::string& said) {
+void expect_refused(double value, const std::string& message) {
   const Matrix<double> k = spoilt(value);
   for (const auto& fit : machines()) {
     try {
@@ -46,7 +46,7 @@ void expect_refused(double value, const std::string& said) {
       ADD_FAILURE() << "entry " << value << " was accepted";
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), Code::input);
-      EXPECT_NE(std::string(error.what()).find(said), std::string::npos) << error.what();
+      EXPECT_NE(std::string(error.what()).find(message), std::string::npos) << error.what();
     }
   }
 }

@@ -33,9 +33,9 @@ TEST_F(GraphModel, ComesBackWithItsGraphs) {
     const Model again = load_model(path("m.h5"));
     EXPECT_EQ(std::get<Graphs>(again.support), std::get<Graphs>(model.support));
     EXPECT_EQ(again.shape, graphs.shape());
-    const Graphs unseen = random_graphs(5, 20, 2, width);
-    const Matrix<double> g = predict_decisions(again, SampleView(unseen), *make_engine("cpu"));
-    const Matrix<double> h = predict_decisions(model, SampleView(unseen), *make_engine("cpu"));
+    const Graphs test_graphs = random_graphs(5, 20, 2, width);
+    const Matrix<double> g = predict_decisions(again, SampleView(test_graphs), *make_engine("cpu"));
+    const Matrix<double> h = predict_decisions(model, SampleView(test_graphs), *make_engine("cpu"));
     EXPECT_TRUE(std::equal(g.data(), g.data() + g.rows(), h.data()));
     expect_error(Code::input, {"shape"},
                  [&] { (void)predict_decisions(again, SampleView(random_graphs(2, 5, 3, 7)), *make_engine("cpu")); });

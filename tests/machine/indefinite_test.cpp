@@ -57,10 +57,10 @@ TEST(Diagnose, BeyondTheExactSizeByLanczos) {
 
 TEST(DiagonalCure, SaysWhatToAdd) {
   const Matrix<double> k = swapped();
-  const std::string said = diagonal_cure(k.view());
-  EXPECT_NE(said.find("eigenvalue -3"), std::string::npos) << said;
-  EXPECT_NE(said.find("to its diagonal"), std::string::npos) << said;
-  const std::string estimated = diagonal_cure(k.view(), nullptr, 0);
+  const std::string message = diagonal_shift_advice(k.view());
+  EXPECT_NE(message.find("eigenvalue -3"), std::string::npos) << message;
+  EXPECT_NE(message.find("to its diagonal"), std::string::npos) << message;
+  const std::string estimated = diagonal_shift_advice(k.view(), nullptr, 0);
   EXPECT_NE(estimated.find("-3 or below; add 6.1 or more"), std::string::npos) << estimated;
 }
 

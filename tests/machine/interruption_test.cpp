@@ -169,8 +169,8 @@ TEST(InterruptedWork, AsksBetweenBlocksAndStopsWhereverItIsTold) {
       const Interruptible interruptible(&never, milliseconds(0));
       EXPECT_EQ(work.run(), expected);
     }
-    EXPECT_GE(never.asked, work.points);
-    for (const int last : {1, never.asked / 2 + 1, never.asked}) {
+    EXPECT_GE(never.updates, work.points);
+    for (const int last : {1, never.updates / 2 + 1, never.updates}) {
       StopAt listener(last);
       const Interruptible interruptible(&listener, milliseconds(0));
       try {
@@ -179,7 +179,7 @@ TEST(InterruptedWork, AsksBetweenBlocksAndStopsWhereverItIsTold) {
       } catch (const Error& error) {
         EXPECT_EQ(error.code(), Code::interrupted) << error.what();
       }
-      EXPECT_EQ(listener.asked, last);
+      EXPECT_EQ(listener.updates, last);
     }
     EXPECT_EQ(work.run(), expected) << "after an interruption";
   }

@@ -253,8 +253,8 @@ TEST(Regression, IdenticalRowsHaveNoInterpolantButACure) {
   EXPECT_NE(fit.summary.message.find("order 2"), std::string::npos) << fit.summary.message;
   EXPECT_EQ(fit.alpha(0, 0), 0.0);
   EXPECT_EQ(fit.alpha(1, 0), 0.0);
-  const Fit cured = fit_ridge(k.view(), y.view(), {.lambda = 1e-12});
-  EXPECT_TRUE(cured.summary.converged()) << cured.summary.message;
+  const Fit shifted = fit_ridge(k.view(), y.view(), {.lambda = 1e-12});
+  EXPECT_TRUE(shifted.summary.converged()) << shifted.summary.message;
 }
 
 TEST(Regression, OfAZeroGramIsRefusedRidgeIsZero) {

@@ -300,10 +300,10 @@ TEST(Softmax, IsTheSameWhoeverListens) {
   const Matrix<double> k = random_gram(n, n);
   const std::vector<Index> y = noisy_classes(k, 3);
   const Fit alone = fit_softmax(k.view(), y, 3, {.lambda = 0.1});
-  const Fit heard = fit_softmax(k.view(), y, 3, {.lambda = 0.1, .progress = &patient});
+  const Fit monitored = fit_softmax(k.view(), y, 3, {.lambda = 0.1, .progress = &patient});
   EXPECT_NE(alone.summary.method.find("conjugate gradients"), std::string::npos) << alone.summary.method;
-  EXPECT_EQ(alone.summary.method, heard.summary.method);
-  for (Index i = 0; i < 3 * n; ++i) ASSERT_EQ(alone.alpha.data()[i], heard.alpha.data()[i]);
+  EXPECT_EQ(alone.summary.method, monitored.summary.method);
+  for (Index i = 0; i < 3 * n; ++i) ASSERT_EQ(alone.alpha.data()[i], monitored.alpha.data()[i]);
 }
 
 }  // namespace

@@ -37,13 +37,13 @@ TEST(SparseMachines, VoteAsTheirDecisionsDo) {
       const Matrix<double> cross = kernels_of(data.gram, samples, points, samples);
       const SvmOptions options{.bias = true};
       const SparseMachines machines = one_vs_one_machines(k, labels, classes, lambdas, options);
-      const auto told = vote(machines, classes, k.algebra().hold(cross.view()), both_schemes, k.engine());
+      const auto predicted = vote(machines, classes, k.algebra().hold(cross.view()), both_schemes, k.engine());
       const std::vector<Fit> fits = one_vs_one_path(k, labels, classes, lambdas, options);
-      ASSERT_EQ(told.size(), std::size(lambdas));
-      for (std::size_t l = 0; l < told.size(); ++l) {
+      ASSERT_EQ(predicted.size(), std::size(lambdas));
+      for (std::size_t l = 0; l < predicted.size(); ++l) {
         const Matrix<double> g = decision(fits[l], cross.view());
         for (std::size_t r = 0; r < both_schemes.size(); ++r) {
-          EXPECT_EQ(told[l][r], vote(g.view(), classes, both_schemes[r])) << classes << " classes, lambda " << l;
+          EXPECT_EQ(predicted[l][r], vote(g.view(), classes, both_schemes[r])) << classes << " classes, lambda " << l;
         }
       }
     }

@@ -156,12 +156,12 @@ TEST(HardSvm, IsTheLimitOfSmallLambda) {
 
 TEST(HardSvm, SaysWhereNothingSeparates) {
   const double labels[]{1, -1, 1};
-  Matrix<double> twins(3, 3);
+  Matrix<double> duplicates(3, 3);
   for (Index i = 0; i < 3; ++i) {
-    for (Index j = 0; j < 3; ++j) twins(i, j) = (i < 2) == (j < 2) ? 1 : 0.25;
+    for (Index j = 0; j < 3; ++j) duplicates(i, j) = (i < 2) == (j < 2) ? 1 : 0.25;
   }
   for (const bool bias : {false, true}) {
-    const Fit fit = fit_hard_svm(twins.view(), labels, {.bias = bias});
+    const Fit fit = fit_hard_svm(duplicates.view(), labels, {.bias = bias});
     EXPECT_EQ(fit.summary.ending, Ending::not_separable);
     EXPECT_NE(fit.summary.message.find("no hyperplane"), std::string::npos);
     expect_finite(fit);
@@ -207,13 +207,13 @@ TEST(HardSvm, SaysSoForOverlappingCloudsInThePlane) {
 
 TEST(Svm, TwinsWithOppositeLabelsAreFittedSoftly) {
   const double labels[]{1, -1};
-  Matrix<double> twins(2, 2);
-  std::fill_n(twins.data(), 4, 2.0);
+  Matrix<double> duplicates(2, 2);
+  std::fill_n(duplicates.data(), 4, 2.0);
   for (const double lambda : {1e-12, 1.0, 1e12}) {
     for (const bool bias : {false, true}) {
       const SvmOptions options{.lambda = lambda, .bias = bias};
-      expect_optimal(twins, labels, fit_svm(twins.view(), labels, options), options, SvmLoss::hinge);
-      expect_optimal(twins, labels, fit_svm2(twins.view(), labels, options), options, SvmLoss::squared_hinge);
+      expect_optimal(duplicates, labels, fit_svm(duplicates.view(), labels, options), options, SvmLoss::hinge);
+      expect_optimal(duplicates, labels, fit_svm2(duplicates.view(), labels, options), options, SvmLoss::squared_hinge);
     }
   }
 }

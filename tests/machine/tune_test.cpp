@@ -142,9 +142,9 @@ TEST(Tune, MisclassifiesInTrainingWhatTheMachineDoes) {
   for (const TunePoint& point : tune_classes(k.view(), line.labels, 2, options)) {
     const FittedMachine trained =
         train_classes(k.view(), line.labels, 2, {.machine = Machine::ridge, .lambda = point.lambda});
-    const auto told = classes_of(trained.scheme, 2, decision(trained.fit, k.view()).view());
+    const auto predicted = classes_of(trained.scheme, 2, decision(trained.fit, k.view()).view());
     double missed = 0;
-    for (std::size_t i = 0; i < told.size(); ++i) missed += told[i] == line.labels[i] ? 0 : 1.0 / 37;
+    for (std::size_t i = 0; i < predicted.size(); ++i) missed += predicted[i] == line.labels[i] ? 0 : 1.0 / 37;
     ASSERT_TRUE(point.training_misclassified);
     EXPECT_NEAR(*point.training_misclassified, missed, 1e-12);
   }
@@ -164,12 +164,12 @@ double error_of(const Matrix<double>& k, const std::vector<Index>& labels, Index
     for (Index i = 0; i < rows.rows(); ++i) rows(i, column) = k(fold.test[static_cast<std::size_t>(i)], fold.train[j]);
   }
   const FittedMachine trained = train_classes(square.view(), known, classes, machine);
-  const auto told = classes_of(trained.scheme, classes, decision(trained.fit, rows.view()).view());
+  const auto predicted = classes_of(trained.scheme, classes, decision(trained.fit, rows.view()).view());
   double missed = 0;
-  for (std::size_t i = 0; i < told.size(); ++i) {
-    missed += told[i] == labels[static_cast<std::size_t>(fold.test[i])] ? 0 : 1;
+  for (std::size_t i = 0; i < predicted.size(); ++i) {
+    missed += predicted[i] == labels[static_cast<std::size_t>(fold.test[i])] ? 0 : 1;
   }
-  return missed / static_cast<double>(told.size());
+  return missed / static_cast<double>(predicted.size());
 }
 
 TEST(Tune, GivenFoldsAreTheMeanOfTheirErrors) {

@@ -20,10 +20,10 @@ nlohmann::json golden(const std::string& name) {
 }
 
 TEST(RoundTrip, RandomNetworksThroughTextJsonAndHash) {
-  std::set<std::string_view> seen;
+  std::set<std::string_view> visited;
   for (std::uint64_t seed = 0; seed < 3000; ++seed) {
     const Network network = test::RandomNetwork(seed).network();
-    for (const Layer& layer : network.layers) seen.insert(form_of(layer).name);
+    for (const Layer& layer : network.layers) visited.insert(form_of(layer).name);
     ASSERT_NO_THROW(validate(network)) << network.to_text();
     const std::string text = network.to_text();
     const Network from_text = Network::parse(text);
@@ -36,7 +36,7 @@ TEST(RoundTrip, RandomNetworksThroughTextJsonAndHash) {
     ASSERT_EQ(hash_value(from_text), hash_value(network));
     ASSERT_EQ(std::hash<Network>{}(from_json), hash_value(network));
   }
-  EXPECT_EQ(seen.size(), forms().size()) << "every layer must occur among the random networks";
+  EXPECT_EQ(visited.size(), forms().size()) << "every layer must occur among the random networks";
 }
 
 TEST(RoundTrip, HashTellsNetworksApart) {

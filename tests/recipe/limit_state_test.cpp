@@ -21,7 +21,7 @@ std::string refusal(const Network& network) {
   return "";
 }
 
-struct Judged {
+struct Case {
   const char* network;
   Exactness exactness;
 };
@@ -29,42 +29,42 @@ struct Judged {
 TEST(LimitState, WhatHasAFormula) {
   using enum Exactness;
   for (const auto& [text, expected] :
-       std::vector<Judged>{{"dense", closed_form},
-                           {"dense relu relu dense", closed_form},
-                           {"dense relu abs leaky_relu scale(by=-3) relu dense", closed_form},
-                           {"identity dense identity relu identity dense", closed_form},
-                           {"dense relu tanh dense", quadrature},
-                           {"dense sigmoid relu dense", quadrature},
-                           {"dense sin gelu dense", quadrature},
-                           {"dense exp relu dense", closed_form},
-                           {"dense erf layer_norm dense", closed_form},
-                           {"dense monomial(degree=3) layer_norm dense", closed_form},
-                           {"dense dropout(rate=0.5) layer_norm dense relu dense", closed_form},
-                           {"dense dropout(rate=1) relu dense", closed_form},
-                           {"dropout(rate=0.5) dense", closed_form},
-                           {"avg_pool scale(by=2) flatten dense relu dense", closed_form},
-                           {"conv avg_pool relu flatten dense", closed_form},
-                           {"conv flatten relu dense", closed_form},
-                           {"conv relu flatten abs dense", closed_form},
-                           {"conv flatten layer_norm dense relu dense", closed_form},
-                           {"conv relu global_avg_pool relu dense", closed_form},
-                           {"conv relu avg_pool relu dropout(rate=0.9) abs conv relu flatten dense", closed_form},
-                           {"conv sin global_sum_pool layer_norm dense", closed_form},
-                           {"conv global_avg_pool flatten layer_norm relu dense", closed_form},
-                           {"attention relu flatten dense", closed_form},
-                           {"conv relu dropout(rate=0.5) attention relu flatten dense", closed_form},
-                           {"dense residual{ relu dense } relu dense", closed_form},
-                           {"dense residual{ dense relu } dense", closed_form},
-                           {"dense residual{ relu dense | sin } dense", closed_form},
-                           {"dense relu residual{ relu dense } dense", closed_form},
-                           {"dense tanh residual{ gelu dense | sin } layer_norm dense", quadrature},
-                           {"dense residual{ residual{ relu dense } dense | dense } relu dense", closed_form},
-                           {"residual{ dense } dense", closed_form},
-                           {"resnet:2", closed_form},
-                           {"myrtle5", closed_form},
-                           {"lantk_cnn8", closed_form},
-                           {"cntk:3(readout=flatten)", closed_form},
-                           {"conv tanh max_pool flatten dense", monte_carlo}}) {
+       std::vector<Case>{{"dense", closed_form},
+                         {"dense relu relu dense", closed_form},
+                         {"dense relu abs leaky_relu scale(by=-3) relu dense", closed_form},
+                         {"identity dense identity relu identity dense", closed_form},
+                         {"dense relu tanh dense", quadrature},
+                         {"dense sigmoid relu dense", quadrature},
+                         {"dense sin gelu dense", quadrature},
+                         {"dense exp relu dense", closed_form},
+                         {"dense erf layer_norm dense", closed_form},
+                         {"dense monomial(degree=3) layer_norm dense", closed_form},
+                         {"dense dropout(rate=0.5) layer_norm dense relu dense", closed_form},
+                         {"dense dropout(rate=1) relu dense", closed_form},
+                         {"dropout(rate=0.5) dense", closed_form},
+                         {"avg_pool scale(by=2) flatten dense relu dense", closed_form},
+                         {"conv avg_pool relu flatten dense", closed_form},
+                         {"conv flatten relu dense", closed_form},
+                         {"conv relu flatten abs dense", closed_form},
+                         {"conv flatten layer_norm dense relu dense", closed_form},
+                         {"conv relu global_avg_pool relu dense", closed_form},
+                         {"conv relu avg_pool relu dropout(rate=0.9) abs conv relu flatten dense", closed_form},
+                         {"conv sin global_sum_pool layer_norm dense", closed_form},
+                         {"conv global_avg_pool flatten layer_norm relu dense", closed_form},
+                         {"attention relu flatten dense", closed_form},
+                         {"conv relu dropout(rate=0.5) attention relu flatten dense", closed_form},
+                         {"dense residual{ relu dense } relu dense", closed_form},
+                         {"dense residual{ dense relu } dense", closed_form},
+                         {"dense residual{ relu dense | sin } dense", closed_form},
+                         {"dense relu residual{ relu dense } dense", closed_form},
+                         {"dense tanh residual{ gelu dense | sin } layer_norm dense", quadrature},
+                         {"dense residual{ residual{ relu dense } dense | dense } relu dense", closed_form},
+                         {"residual{ dense } dense", closed_form},
+                         {"resnet:2", closed_form},
+                         {"myrtle5", closed_form},
+                         {"lantk_cnn8", closed_form},
+                         {"cntk:3(readout=flatten)", closed_form},
+                         {"conv tanh max_pool flatten dense", monte_carlo}}) {
     const Network network = Network::parse(text);
     EXPECT_EQ(exactness(network), expected) << text;
     if (expected != monte_carlo && std::string_view(text).find("myrtle") == std::string_view::npos) {

@@ -49,11 +49,11 @@ TEST(Lower, PerLayerAndSweepChannels) {
 }
 
 TEST(Lower, SaysWhatItCannotDo) {
-  const auto message = [](const std::string& text, const Shape& shape, RecipeOutputs wanted) -> std::string {
+  const auto message = [](const std::string& text, const Shape& shape, RecipeOutputs requested) -> std::string {
     try {
-      static_cast<void>(lower(Network::parse(text), shape, wanted));
+      static_cast<void>(lower(Network::parse(text), shape, requested));
     } catch (const Error& error) {
-      EXPECT_EQ(error.code(), wanted == RecipeOutputs::sweep ? Code::input : Code::usage);
+      EXPECT_EQ(error.code(), requested == RecipeOutputs::sweep ? Code::input : Code::usage);
       return error.what();
     }
     return "";

@@ -79,10 +79,10 @@ TEST(PairMean, EqualsClosedForms) {
           const PairMean found = pair_mean(first, second, t, positive);
           const auto size = static_cast<double>(std::sqrt(first.square * second.square));
           const auto slope_size = static_cast<double>(std::sqrt(first.slope_square * second.slope_square));
-          const double lost = t > 0 ? 1e-19 / std::sqrt(t) : 0;
+          const double rounding = t > 0 ? 1e-19 / std::sqrt(t) : 0;
           const double slope_error = first.slope_error + second.slope_error;
-          EXPECT_NEAR(found.sigma, static_cast<double>(exact.sigma), (2e-14 + lost) * size);
-          EXPECT_NEAR(found.dot, static_cast<double>(exact.dot), (2e-14 + lost + slope_error) * slope_size);
+          EXPECT_NEAR(found.sigma, static_cast<double>(exact.sigma), (2e-14 + rounding) * size);
+          EXPECT_NEAR(found.dot, static_cast<double>(exact.dot), (2e-14 + rounding + slope_error) * slope_size);
         }
       }
     }

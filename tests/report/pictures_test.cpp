@@ -56,7 +56,7 @@ TEST(Pictures, SheetEscapesWordsAndChecksSizes) {
   EXPECT_THROW((void)picture_sheet(samples, {3, 2, 1}, 0, 3, ""), Error);
 }
 
-TEST(Pictures, WordsHaveRoomBesideTheNext) {
+TEST(Pictures, LabelsDoNotOverlap) {
   const auto width = [](const std::string& words) {
     const std::vector<Pictured> samples(2, {.words = words, .pictures = {{0, 1, 2, 3}}});
     const std::string svg = picture_sheet(samples, {2, 2, 1}, 0, 3, "").svg;

@@ -221,13 +221,13 @@ ClassScores counted_scores(std::span<const Index> labels, std::span<const Index>
   scores.confusion.assign(size, std::vector<Index>(size, 0));
   scores.classes.resize(size);
   for (std::size_t i = 0; i < labels.size(); ++i) {
-    const auto is = static_cast<std::size_t>(labels[i]);
-    const auto told = static_cast<std::size_t>(predicted[i]);
-    ++scores.confusion[is][told];
-    ++scores.classes[is].support;
-    ++scores.classes[told].predicted;
-    if (is == told) {
-      ++scores.classes[is].correct;
+    const auto label = static_cast<std::size_t>(labels[i]);
+    const auto prediction = static_cast<std::size_t>(predicted[i]);
+    ++scores.confusion[label][prediction];
+    ++scores.classes[label].support;
+    ++scores.classes[prediction].predicted;
+    if (label == prediction) {
+      ++scores.classes[label].correct;
       ++scores.correct;
     }
   }
@@ -253,18 +253,19 @@ std::string quoted(const std::vector<std::string>& names) {
 std::vector<std::string> missing_of_classes(const ClassScores& scores, std::span<const std::string> classes) {
   std::vector<std::string> notes;
   std::vector<std::string> absent;
-  std::vector<std::string> untold;
+  std::vector<std::string> never_predicted;
   for (std::size_t c = 0; c < scores.classes.size(); ++c) {
     const std::string name = c < classes.size() ? classes[c] : std::to_string(c);
     const ClassScore& one = scores.classes[c];
     if (one.support == 0) absent.push_back(name);
-    if (one.predicted == 0 && one.support > 0) untold.push_back(name);
+    if (one.predicted == 0 && one.support > 0) never_predicted.push_back(name);
     if (scores.occurring() == 1 && one.support > 0) {
       notes.push_back(fmt::format("all samples are of class '{}': there is no AUC", name));
     }
   }
   if (!absent.empty()) notes.push_back(fmt::format("no samples of class {}: no recall", quoted(absent)));
-  if (!untold.empty()) notes.push_back(fmt::format("no sample is predicted as class {}: no precision", quoted(untold)));
+  if (!never_predicted.empty())
+    notes.push_back(fmt::format("no sample is predicted as class {}: no precision", quoted(never_predicted)));
   if (scores.probability && !scores.probability->log_loss) {
     notes.emplace_back("the true class of a sample has probability 0: the log loss is infinite");
   }
@@ -328,13 +329,13 @@ ClassScores class_scores(std::span<const Index> labels, std::span<const Index> p
 
 ClassScores class_scores(Scheme scheme, Index classes, MatrixView<const double> decisions,
                          std::span<const Index> labels, MatrixView<const double> probabilities) {
-  const std::vector<Index> told = classes_of(scheme, classes, decisions);
+  const std::vector<Index> predicted = classes_of(scheme, classes, decisions);
   const bool pairs = is_pairwise(scheme);
   PredictionDetails details{.probabilities = probabilities};
   // For more than two classes, probabilities are comparable across samples; decision values are only determined up to a
   // common offset per sample.
   if (!pairs && (classes == 2 || probabilities.rows == 0)) details.decisions = decisions;
-  ClassScores scores = class_scores(labels, told, classes, details);
+  ClassScores scores = class_scores(labels, predicted, classes, details);
   if (pairs && probabilities.rows == 0) {
     scores.auc = mean_pair_area(samples_by_class(labels, classes), area_by_pairs(decisions, classes));
   }

@@ -43,7 +43,7 @@ bool Interruptible::stopped() const {
 }
 
 /// Only the owning thread calls the listener; the other threads read the flag.
-void Interruptible::ask() {
+void Interruptible::poll() {
   if (std::this_thread::get_id() != owner_) return;
   const auto now = std::chrono::steady_clock::now();
   if (now < next_) return;
@@ -53,7 +53,7 @@ void Interruptible::ask() {
 
 void interruption_point() {
   if (current == nullptr) return;
-  if (!current->stopped()) current->ask();
+  if (!current->stopped()) current->poll();
   if (current->stopped()) fail(Code::interrupted, "stopped before the computation was complete");
 }
 

@@ -28,7 +28,7 @@ class Interruptible {
 
  private:
   friend void interruption_point();
-  void ask();
+  void poll();
   [[nodiscard]] bool stopped() const;
   /// Enclosing object if it belongs to the same thread, else null.
   [[nodiscard]] Interruptible* around() const;

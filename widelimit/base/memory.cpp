@@ -112,10 +112,10 @@ std::optional<std::size_t> peak_memory() { return kibibytes_of("/proc/self/statu
 
 void require_memory(double bytes, std::optional<std::size_t> limit, std::string_view what, std::string_view advice,
                     std::vector<Remedy> remedies) {
-  const auto room = limit ? limit : available_memory();
-  if (!room || bytes <= static_cast<double>(*room)) return;
+  const auto available = limit ? limit : available_memory();
+  if (!available || bytes <= static_cast<double>(*available)) return;
   fail(Code::resource, std::move(remedies), "{} needs about {}, but {} {}; {}", what, bytes_text(bytes),
-       limit ? "the limit is" : "the available memory is", bytes_text(static_cast<double>(*room)), advice);
+       limit ? "the limit is" : "the available memory is", bytes_text(static_cast<double>(*available)), advice);
 }
 
 }  // namespace widelimit

@@ -5,7 +5,7 @@
 
 namespace widelimit {
 
-void stop_if_asked(Progress* progress) {
+void stop_if_requested(Progress* progress) {
   if (progress != nullptr && !progress->update(0, 0, ""))
     fail(Code::interrupted, "stopped before the computation was complete");
 }
@@ -20,18 +20,18 @@ void ProgressTicker::at(std::int64_t done) {
   }
 }
 
-bool SharedProgress::tell() {
+bool SharedProgress::report() {
   if (whole_ != nullptr && !whole_->update(done_, tasks_, unit_)) stopped_ = true;
   return !stopped_;
 }
 
 bool SharedProgress::update(std::int64_t /*done*/, std::int64_t /*total*/, std::string_view /*unit*/) {
-  return std::this_thread::get_id() == owner_ ? tell() : !stopped_;
+  return std::this_thread::get_id() == owner_ ? report() : !stopped_;
 }
 
 void SharedProgress::at(Index done) {
   done_ = done;
-  if (!tell()) fail(Code::interrupted, "stopped after {} of {} {}", done, tasks_, unit_);
+  if (!report()) fail(Code::interrupted, "stopped after {} of {} {}", done, tasks_, unit_);
 }
 
 }  // namespace widelimit

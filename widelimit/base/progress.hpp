@@ -21,7 +21,7 @@ class Progress {
 };
 
 /// Calls progress->update(0, 0, "") and throws Error{interrupted} if it returns false. No effect if `progress` is null.
-void stop_if_asked(Progress* progress);
+void stop_if_requested(Progress* progress);
 
 /// Throttles reports to a few per second; no effect if the Progress is null.
 class ProgressTicker {
@@ -51,7 +51,7 @@ class SharedProgress final : public Progress {
   void at(Index done);
 
  private:
-  bool tell();
+  bool report();
 
   Progress* whole_;
   Index tasks_;

@@ -40,7 +40,7 @@ class Worker {
       const std::lock_guard lock(guard_);
       assignment_ = assignment;
     }
-    wanted_.notify_one();
+    assigned_.notify_one();
   }
 
  private:
@@ -50,7 +50,7 @@ class Worker {
       Assignment next;
       {
         std::unique_lock lock(guard_);
-        wanted_.wait(lock, [this] { return assignment_.job != nullptr; });
+        assigned_.wait(lock, [this] { return assignment_.job != nullptr; });
         next = std::exchange(assignment_, {});
       }
       exchange_interruptible(next.interruptible);
@@ -61,7 +61,7 @@ class Worker {
   }
 
   std::mutex guard_;
-  std::condition_variable wanted_;
+  std::condition_variable assigned_;
   Assignment assignment_;
   std::thread thread_;
 };

@@ -150,21 +150,21 @@ std::unique_ptr<LowerBound> CertifiedMachine::make_bound(CertificateMethod metho
 }
 
 /// Tries the cheapest method first and keeps the first that proves the radius, which is in the caller's units.
-void CertifiedMachine::answer_one_radius(const Parts& parts, Certificates& result) const {
+void CertifiedMachine::certify_radius(const Parts& parts, Certificates& result) const {
   const double scaled = std::max(scaled_above(*options_.radius, -exponents_.point), least_radius);
   if (!(scaled <= largest_radius)) return;
   std::vector<CertificateMethod> order = methods();
   std::reverse(order.begin(), order.end());
   const Index first = std::ssize(result.radius) - parts.points.rows;
-  std::vector<char> asked(usize(parts.points.rows), 1);
+  std::vector<char> unproved(usize(parts.points.rows), 1);
   for (const CertificateMethod method : order) {
-    const std::vector<bool> holds = holds_at(*make_bound(method, parts), parts.functionals, asked, scaled);
+    const std::vector<bool> holds = holds_at(*make_bound(method, parts), parts.functionals, unproved, scaled);
     for (Index k = 0; k < parts.points.rows; ++k) {
-      if (asked[usize(k)] == 0) continue;
+      if (unproved[usize(k)] == 0) continue;
       result.method[usize(first + k)] = method;
       if (!holds[usize(k)]) continue;
       result.radius[usize(first + k)] = *options_.radius;
-      asked[usize(k)] = 0;
+      unproved[usize(k)] = 0;
     }
   }
 }
@@ -207,22 +207,23 @@ std::vector<bool> CertifiedMachine::changed(MatrixView<const double> scaled, std
     scale_down({scaled.row(k), usize(scaled.cols)}, -exponents_.point, samples.view().row(k));
   }
   const auto classes = std::ssize(model_.classes);
-  std::vector<bool> answers;
+  std::vector<bool> is_changed;
   try {
     const Matrix<double> g = decisions(samples.view());
     check_outputs(g, points);
     for (Index k = 0; k < samples.rows(); ++k) {
-      answers.push_back(!functionals_of(model_.scheme, classes, g.view(), k, labels[usize(points[usize(k)])]).correct);
+      is_changed.push_back(
+          !functionals_of(model_.scheme, classes, g.view(), k, labels[usize(points[usize(k)])]).correct);
     }
   } catch (const Error& error) {
     if (error.code() != Code::numerical) throw;
     if (scaled.rows == 1) return {false};
-    answers.clear();
+    is_changed.clear();
     for (Index k = 0; k < scaled.rows; ++k) {
-      answers.push_back(changed(scaled.block(k, 0, 1, scaled.cols), points.subspan(usize(k), 1), labels).front());
+      is_changed.push_back(changed(scaled.block(k, 0, 1, scaled.cols), points.subspan(usize(k), 1), labels).front());
     }
   }
-  return answers;
+  return is_changed;
 }
 
 AttackGoal CertifiedMachine::goal_of(const Parts& parts) const {
@@ -316,7 +317,7 @@ void CertifiedMachine::certify_block(const ScaledPoints& block, Certificates& re
   result.radius.resize(result.correct.size(), 0);
   result.method.resize(result.correct.size(), methods().front());
   if (options_.radius) {
-    answer_one_radius(parts, result);
+    certify_radius(parts, result);
   } else {
     find_radii(parts, progress.get(), result);
   }

@@ -75,7 +75,7 @@ class CertifiedMachine {
   [[nodiscard]] std::vector<CertificateMethod> methods() const;
   [[nodiscard]] std::unique_ptr<LowerBound> make_bound(CertificateMethod method, const Parts& parts) const;
   void find_radii(const Parts& parts, Progress* progress, Certificates& result) const;
-  void answer_one_radius(const Parts& parts, Certificates& result) const;
+  void certify_radius(const Parts& parts, Certificates& result) const;
   [[nodiscard]] std::vector<bool> changed(MatrixView<const double> scaled, std::span<const Index> points,
                                           std::span<const Index> labels) const;
   [[nodiscard]] AttackGoal goal_of(const Parts& parts) const;

@@ -182,15 +182,15 @@ void require_certificates(const Engine& engine) {
 }
 
 Certificates certify(const Model& model, const SampleView& samples, std::span<const Index> labels,
-                     const CertifyOptions& asked, const Engine& engine) {
-  const Interruptible interruptible(asked.progress);
+                     const CertifyOptions& requested, const Engine& engine) {
+  const Interruptible interruptible(requested.progress);
   require_certificates(engine);
-  asked.validate();
+  requested.validate();
   model.validate();
   check_labels(model.scheme, std::ssize(model.classes), model.outputs(), labels, samples.count());
   const AnySamples scaled_values = scaled_samples(model, samples).values;
   const Matrix<double> points = widened(scaled_values);
-  const InputUnits units(model.scaling ? &*model.scaling : nullptr, asked, points.cols(),
+  const InputUnits units(model.scaling ? &*model.scaling : nullptr, requested, points.cols(),
                          std::holds_alternative<Matrix<float>>(scaled_values) ? Precision::f32 : Precision::f64);
   const CertifyOptions options = units.scaled(points.view());
   const CertifiedKernel kernel(model);

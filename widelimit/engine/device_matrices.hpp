@@ -21,7 +21,7 @@ struct DeviceView {
 };
 
 /// Device memory in bytes.
-struct DeviceRoom {
+struct MemoryUse {
   std::size_t free = 0;   ///< still available to the engine
   std::size_t taken = 0;  ///< allocated by the engine
   std::size_t total = 0;
@@ -43,7 +43,7 @@ class DeviceMatrices {
   /// them when they return them.
   virtual void settle() const = 0;
 
-  [[nodiscard]] virtual DeviceRoom room() const = 0;
+  [[nodiscard]] virtual MemoryUse memory_use() const = 0;
   /// Device memory for the tiles in flight, each rows × columns = edge², including the scratch buffers of the engine.
   [[nodiscard]] virtual std::size_t tile_bytes(Index edge, Index outputs, Precision precision) const = 0;
   /// Limits the total memory of the engine. The lowest of several ceilings counts; they may be removed in any order.

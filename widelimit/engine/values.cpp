@@ -27,7 +27,7 @@ Values<T>::Values(Values&& other) noexcept
       size_(std::exchange(other.size_, 0)),
       side_(std::move(other.side_)),
       device_(std::exchange(other.device_, nullptr)),
-      room_(std::exchange(other.room_, 0)),
+      capacity_(std::exchange(other.capacity_, 0)),
       place_(other.place_.exchange(Place::host)) {
   other.host_.clear();
 }
@@ -45,7 +45,7 @@ Values<T>& Values<T>::operator=(Values&& other) noexcept {
   std::swap(size_, other.size_);
   std::swap(side_, other.side_);
   std::swap(device_, other.device_);
-  std::swap(room_, other.room_);
+  std::swap(capacity_, other.capacity_);
   place_ = other.place_.exchange(place_);
   return *this;
 }
@@ -99,12 +99,12 @@ template <std::floating_point T>
 void Values<T>::drop_engine_memory() const noexcept {
   if (device_ != nullptr) side_->release(device_);
   device_ = nullptr;
-  room_ = 0;
+  capacity_ = 0;
 }
 
 template <std::floating_point T>
-void Values<T>::make_room(const Side& side) const {
-  if (side_ == side && device_ != nullptr && room_ >= size_) return;
+void Values<T>::reserve(const Side& side) const {
+  if (side_ == side && device_ != nullptr && capacity_ >= size_) return;
   if (place_ == Place::both || place_ == Place::device) {
     fetch();
     place_ = Place::host;
@@ -112,14 +112,14 @@ void Values<T>::make_room(const Side& side) const {
   drop_engine_memory();
   side_ = side;
   device_ = side_->allocate(static_cast<Index>(size_));
-  room_ = size_;
+  capacity_ = size_;
 }
 
 template <std::floating_point T>
 const T* Values<T>::read(const Side& side) const {
   if (on_engine() && side_ == side) return device_;
   const std::lock_guard lock(moving());
-  make_room(side);
+  reserve(side);
   if (place_ == Place::host) {
     side_->upload(host_.data(), static_cast<Index>(size_), device_);
     place_.store(Place::both, std::memory_order_release);
@@ -129,8 +129,8 @@ const T* Values<T>::read(const Side& side) const {
 
 template <std::floating_point T>
 T* Values<T>::write(const Side& side) {
-  if (side_ != side || room_ < size_) place_ = Place::unset;  // the old numbers are not needed
-  make_room(side);
+  if (side_ != side || capacity_ < size_) place_ = Place::unset;  // the old numbers are not needed
+  reserve(side);
   place_ = Place::device;
   return device_;
 }

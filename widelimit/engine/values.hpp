@@ -92,7 +92,7 @@ class Values {
 
   void fetch() const;
   void claim();
-  void make_room(const Side& side) const;
+  void reserve(const Side& side) const;
   void drop_engine_memory() const noexcept;
   void copy_from(const Values& other);
 
@@ -100,7 +100,7 @@ class Values {
   std::size_t size_ = 0;
   mutable Side side_;
   mutable T* device_ = nullptr;
-  mutable std::size_t room_ = 0;  ///< capacity of device_ in numbers
+  mutable std::size_t capacity_ = 0;  ///< capacity of device_ in numbers
   mutable std::atomic<Place> place_ = Place::host;
 };
 

@@ -98,7 +98,7 @@ class RequestedWidths {
 /// nested layers. Visits only one arm of a residual (infer_shapes has checked that positions agree), so that nesting is
 /// cheap.
 struct ShapeAfter {
-  const RequestedWidths& asked;
+  const RequestedWidths& requested;
 
   static Shape windowed(const Shape& in, const Extent& window, const Extent& strides, Padding padding, Index channels) {
     return {windowing(in.height, window.rows, strides.rows, padding).count,
@@ -130,7 +130,7 @@ struct ShapeAfter {
     return std::visit([&](const auto& value) { return (*this)(value, in, channels); }, layer.value);
   }
   Shape operator()(const Layers& layers, Shape in) const {
-    for (const Layer& layer : layers) in = (*this)(layer, in, asked.of(layer));
+    for (const Layer& layer : layers) in = (*this)(layer, in, requested.of(layer));
     return in;
   }
 };
@@ -142,8 +142,8 @@ class Builder {
       : hidden_(widths.hidden),
         parameterisation_(widths.parameterisation),
         initialisation_(widths.initialisation),
-        asked_(network, widths),
-        shape_after_{asked_} {}
+        requested_(network, widths),
+        shape_after_{requested_} {}
   Builder(const Builder&) = delete;
   Builder& operator=(const Builder&) = delete;
 
@@ -153,11 +153,11 @@ class Builder {
     const Index fixed = channels ? fitting_width(layers, in, *channels, prefix) : 0;
     std::vector<Stage> stages;
     for (std::size_t k = 0; k < layers.size(); ++k) {
-      const Index asked = asked_.of(layers[k]);
-      const Index given = k == chooser && fixed > 0 ? fixed : asked;
-      if (asked_.names(layers[k]) && given != asked) {
+      const Index requested = requested_.of(layers[k]);
+      const Index given = k == chooser && fixed > 0 ? fixed : requested;
+      if (requested_.names(layers[k]) && given != requested) {
         fail(Code::input, "layer {}{} has the requested width {}, but the other arm of its residual has {} channels",
-             prefix, k + 1, asked, given);
+             prefix, k + 1, requested, given);
       }
       const Shape out = shape_after_(layers[k], in, given);
       Stage stage{layers[k], fmt::format("{}{}", prefix, k + 1), in, out, 0, false, 0, nullptr, nullptr, {}, {}};
@@ -187,7 +187,7 @@ class Builder {
     const Index usual = shape_after_(layers, in).channels;
     const std::size_t chooser = last_chooser(layers);
     const bool free = chooser < layers.size();
-    const Index factor = free ? usual / asked_.of(layers[chooser]) : 1;
+    const Index factor = free ? usual / requested_.of(layers[chooser]) : 1;
     if ((free && channels % factor != 0) || (!free && usual != channels)) {
       fail(Code::input,
            "layers {}1 …: the arms of this residual cannot be made equally wide: one has {} channels, the other a "
@@ -251,7 +251,7 @@ class Builder {
   Index hidden_;
   Parameterisation parameterisation_;
   Initialisation initialisation_;
-  RequestedWidths asked_;
+  RequestedWidths requested_;
   ShapeAfter shape_after_;
 };
 

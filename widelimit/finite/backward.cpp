@@ -23,7 +23,7 @@ class Backward {
     const auto trained = std::find_if(stages.begin(), stages.end(), [](const Stage& stage) { return stage.trains; });
     const auto last = to_input ? std::size_t{0} : static_cast<std::size_t>(trained - stages.begin());
     for (std::size_t k = stages.size(); k-- > last;) {
-      stop_if_asked(options_.progress);
+      stop_if_requested(options_.progress);
       const Step step{stages[k], trace, signals, k, to_input || k > last};
       std::visit([&](const auto& layer) { apply(layer, step); }, stages[k].layer.value);
     }
@@ -51,12 +51,12 @@ class Backward {
   }
   void apply(const Conv&, const Step& step) {
     const Windows& windows = *step.stage.windows;
-    if (step.stage.trains && !options_.seen && works_on_host(engine_)) {
+    if (step.stage.trains && !options_.gather_windows && works_on_host(engine_)) {
       gradient_.slots[step.slot()] = {&step.input(), &step.signal(), &windows};
     } else if (step.stage.trains) {
-      Tensor<T>& seen = gradient_.windows[step.slot()];
-      windows.gather(step.input(), seen, engine_);
-      gradient_.slots[step.slot()] = {&seen, &step.signal()};
+      Tensor<T>& patches = gradient_.windows[step.slot()];
+      windows.gather(step.input(), patches, engine_);
+      gradient_.slots[step.slot()] = {&patches, &step.signal()};
     }
     if (!step.onwards) return;
     convolve_signal(architecture_.slots[step.slot()], parameters_.slots[step.slot()], windows, step.stage.in,
@@ -119,14 +119,14 @@ class Backward {
 /// Allocates the signals of a chain, unless they exist. Factors point into them, so they must not be reallocated during
 /// a pass.
 template <std::floating_point T>
-void make_room(const std::vector<Stage>& stages, Trace<T>& signals) {
+void allocate_signals(const std::vector<Stage>& stages, Trace<T>& signals) {
   signals.values.resize(stages.size() + 1);
   signals.arms.resize(stages.size());
   for (std::size_t k = 0; k < stages.size(); ++k) {
     if (!std::holds_alternative<Residual>(stages[k].layer.value)) continue;
     signals.arms[k].resize(2);
-    make_room(stages[k].branch, signals.arms[k][0]);
-    make_room(stages[k].shortcut, signals.arms[k][1]);
+    allocate_signals(stages[k].branch, signals.arms[k][0]);
+    allocate_signals(stages[k].shortcut, signals.arms[k][1]);
   }
 }
 
@@ -134,7 +134,7 @@ void make_room(const std::vector<Stage>& stages, Trace<T>& signals) {
 
 template <std::floating_point T>
 Tensor<T>& Gradient<T>::output_signal(const Architecture& architecture) {
-  make_room(architecture.stages, signals);
+  allocate_signals(architecture.stages, signals);
   return signals.values.back();
 }
 

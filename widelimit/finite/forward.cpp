@@ -19,7 +19,7 @@ class Forward {
     trace.values.resize(stages.size() + 1);
     trace.arms.resize(stages.size());
     for (std::size_t k = 0; k < stages.size(); ++k) {
-      stop_if_asked(options_.progress);
+      stop_if_requested(options_.progress);
       std::visit([&](const auto& layer) { apply(layer, stages[k], k, trace); }, stages[k].layer.value);
     }
   }

@@ -17,7 +17,7 @@ struct PassOptions {
   std::optional<DropoutDraw> dropout = {};  ///< dropout masks for training; without them dropout is the identity
   bool input_signal = true;                 ///< backward: whether ∂f/∂x is needed; a trainer does not need it
   /// Backward: whether factors of convolutions are gathered explicitly. Otherwise they can be images with windows.
-  bool seen = true;
+  bool gather_windows = true;
   Progress* progress = nullptr;  ///< polled between layers, on the calling thread; may cancel the pass
 };
 

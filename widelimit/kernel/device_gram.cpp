@@ -15,7 +15,7 @@ namespace widelimit {
 namespace {
 
 /// Three quarters of the free memory; the rest is for the scratch buffers of kernels, which adapt to it.
-std::size_t usable(const DeviceRoom& room) { return room.free / 4 * 3; }
+std::size_t usable(const MemoryUse& use) { return use.free / 4 * 3; }
 
 std::size_t sample_bytes(const GramTask& task, const Engine& engine) {
   const auto bytes = [&](const SampleView& x) {
@@ -43,11 +43,11 @@ class HostTiles {
 
   void take(const Panel& rows, const Panel& cols, Index edge) {
     const bool square = task_.symmetric() && rows.range().begin == cols.range().begin;
-    const auto tell = [&](Index) { ticker_.at(done_); };
-    const Loaded& x1 = rows.loaded(tell);
-    const Loaded& x2 = cols.loaded(tell);
+    const auto report = [&](Index) { ticker_.at(done_); };
+    const Loaded& x1 = rows.loaded(report);
+    const Loaded& x2 = cols.loaded(report);
     error_ = std::max({error_, x1.quadrature_error(), x2.quadrature_error()});
-    const MatrixView<const double> own = square ? rows.diagonal(tell) : MatrixView<const double>{};
+    const MatrixView<const double> own = square ? rows.diagonal(report) : MatrixView<const double>{};
     const std::vector<Tile> tiles =
         square ? upper_tiles(rows.range(), edge) : rectangle_tiles(rows.range(), cols.range(), edge);
     engine_.for_each(
@@ -66,7 +66,7 @@ class HostTiles {
           }
           done_ += task_.symmetric() ? tile.upper_pairs() : tile.rows.size() * tile.cols.size();
         },
-        tell);
+        report);
   }
   [[nodiscard]] double quadrature_error() const { return error_; }
 
@@ -101,26 +101,26 @@ bool fits_engine(const GramTask& task, const Engine& engine) {
   const double samples = static_cast<double>(samples_of(task)) * static_cast<double>(sample_bytes(task, engine));
   const auto edge = engine.kernels().tile_edge(*task.recipe);
   const auto beside = static_cast<double>(device->tile_bytes(std::min(edge, task.x1.count()), 0, task.precision));
-  const double wanted = static_cast<double>(task.recipe->outputs) * matrix + samples + beside;
-  return wanted <= static_cast<double>(usable(device->room()));
+  const double required = static_cast<double>(task.recipe->outputs) * matrix + samples + beside;
+  return required <= static_cast<double>(usable(device->memory_use()));
 }
 
 Index most_loaded(const GramTask& task, Index edge, const Engine& engine) {
   const DeviceMatrices* const device = device_matrices(engine);
   if (device == nullptr) return 0;
-  const DeviceRoom room = device->room();
+  const MemoryUse use = device->memory_use();
   const std::size_t each = sample_bytes(task, engine);
   const std::size_t tiles = device->tile_bytes(edge, task.recipe->outputs, task.precision);
-  const std::size_t left = usable(room) > tiles ? usable(room) - tiles : 0;
+  const std::size_t left = usable(use) > tiles ? usable(use) - tiles : 0;
   const auto most = static_cast<Index>(std::min<std::size_t>(left / each, std::size_t{1} << 40));
   if (most >= samples_of(task)) return 0;
   const Index least = std::min(2 * edge, samples_of(task));
   if (most >= least) return most;
-  const std::size_t wanted = (tiles + usize(least) * each) / 3 * 4;
+  const std::size_t required = (tiles + usize(least) * each) / 3 * 4;
   fail(Code::resource, {Remedy::more_memory, Remedy::single_precision},
        "this Gram matrix needs at least {} of the memory of {}, of which {} are tiles in flight, but {} of {} are free",
-       bytes_text(static_cast<double>(wanted)), engine.name(), bytes_text(static_cast<double>(tiles)),
-       bytes_text(static_cast<double>(room.free)), bytes_text(static_cast<double>(room.total)));
+       bytes_text(static_cast<double>(required)), engine.name(), bytes_text(static_cast<double>(tiles)),
+       bytes_text(static_cast<double>(use.free)), bytes_text(static_cast<double>(use.total)));
 }
 
 template <std::floating_point T>

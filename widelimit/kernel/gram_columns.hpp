@@ -18,35 +18,36 @@ namespace widelimit {
 template <std::floating_point T>
 class GramColumns {
  public:
-  static constexpr std::size_t usual_room = std::size_t{1} << 30;
+  static constexpr std::size_t default_memory = std::size_t{1} << 30;
 
-  explicit GramColumns(const GramMatrix& k, std::size_t room = usual_room) : GramColumns(k, {}, room) {}
-  /// Rows and columns `chosen`, all if empty. Caches at most about `room` bytes, or 1.5·`room` if that holds all
+  explicit GramColumns(const GramMatrix& k, std::size_t memory = default_memory) : GramColumns(k, {}, memory) {}
+  /// Rows and columns `chosen`, all if empty. Caches at most about `memory` bytes, or 1.5·`memory` if that holds all
   /// columns and is at most an eighth of the free memory.
-  GramColumns(const GramMatrix& k, std::vector<Index> chosen, std::size_t room)
+  GramColumns(const GramMatrix& k, std::vector<Index> chosen, std::size_t memory)
       : k_(k),
         diagonal_(k.diagonal()),
         chosen_(std::move(chosen)),
         size_(chosen_.empty() ? k.samples() : std::ssize(chosen_)) {
     if (const auto view = k.algebra().host_view(k.matrix())) {
       if (const auto* entries = std::get_if<MatrixView<const T>>(&*view)) in_place_ = *entries;
-      if (in_place_.rows > 0 && !chosen_.empty() && usize(size_ * size_) * sizeof(T) <= std::min(room, small_part)) {
+      if (in_place_.rows > 0 && !chosen_.empty() && usize(size_ * size_) * sizeof(T) <= std::min(memory, small_part)) {
         find_runs();
         fetched_ = Matrix<T>(size_, size_, Content::unset);
         for (Index i = 0; i < size_; ++i) copy_together(in_place_.row(chosen_[usize(i)]), fetched_.view().row(i));
         return;
       }
-    } else if (usize(size_ * size_) * sizeof(T) <= std::min(room + room / 2, available_memory().value_or(room) / 8)) {
+    } else if (usize(size_ * size_) * sizeof(T) <=
+               std::min(memory + memory / 2, available_memory().value_or(memory) / 8)) {
       fetch_all();
       return;
     }
     if (in_place_.rows == 0 && !chosen_.empty()) whole_.resize(usize(k.samples()));
-    prepare(room);
+    prepare(memory);
   }
   /// Rows and columns `chosen` of another object, which must outlive this one.
-  GramColumns(GramColumns& from, std::vector<Index> chosen, std::size_t room)
+  GramColumns(GramColumns& from, std::vector<Index> chosen, std::size_t memory)
       : k_(from.k_), diagonal_(from.diagonal_), from_(&from), chosen_(std::move(chosen)), size_(std::ssize(chosen_)) {
-    prepare(room);
+    prepare(memory);
   }
   GramColumns(const GramColumns&) = delete;
   GramColumns& operator=(const GramColumns&) = delete;
@@ -85,10 +86,10 @@ class GramColumns {
     const EngineMatrix all = chosen_.empty() ? k_.matrix() : k_.algebra().gather(k_.matrix(), chosen_, chosen_);
     k_.algebra().read(all, fetched_.view());
   }
-  void prepare(std::size_t room) {
+  void prepare(std::size_t memory) {
     slot_.assign(usize(size_), -1);
     const auto column_bytes = static_cast<Index>(sizeof(T)) * std::max<Index>(size_, 1);
-    slots_ = std::clamp<Index>(static_cast<Index>(room) / column_bytes, 2, std::max<Index>(size_, 2));
+    slots_ = std::clamp<Index>(static_cast<Index>(memory) / column_bytes, 2, std::max<Index>(size_, 2));
     find_runs();
   }
   void find_runs() {

@@ -87,7 +87,7 @@ class NetworkSource final : public GramSource {
     Traversal(part, {.rows = blocks_.panels.rows, .cols = count, .bytes = 0}, engine_)
         .each_pair([&](const Panel& rows, const Panel& cols) {
           const EngineMatrix block = engine_.algebra().allocate(rows.range().size(), count, task_.precision);
-          const auto listen = [&](Index) { stop_if_asked(progress_); };
+          const auto listen = [&](Index) { stop_if_requested(progress_); };
           engine_.kernels().fill(recipe_, rows.loaded(listen), {0, rows.range().size()}, cols.loaded(listen),
                                  {0, count}, false, {&block, 1}, listen);
           engine_.algebra().read(block, result.view().block(rows.range().begin, 0, rows.range().size(), count));

@@ -27,16 +27,16 @@ Index matrices_of(const KernelRequest& request) {
   return takes_monte_carlo(request) ? 8 : kinds;
 }
 
-void add(KernelAnswer& answer, std::string name, AnyMatrix values, std::vector<Index> dims = {}) {
-  answer.matrices.push_back({std::move(name), std::move(values), std::move(dims)});
+void add(KernelResult& result, std::string name, AnyMatrix values, std::vector<Index> dims = {}) {
+  result.matrices.push_back({std::move(name), std::move(values), std::move(dims)});
 }
 
-void add_gram(KernelAnswer& answer, const std::string& prefix, Gram gram, Kind kind) {
-  answer.route = gram.route;
-  answer.quadrature_error = std::max(answer.quadrature_error, gram.quadrature_error);
-  if (gram.symmetric) answer.semidefinite = gram.semidefinite();
-  if (has(kind, Kind::nngp)) add(answer, prefix + "nngp", std::move(gram.nngp));
-  if (has(kind, Kind::ntk)) add(answer, prefix + "ntk", std::move(gram.ntk));
+void add_gram(KernelResult& result, const std::string& prefix, Gram gram, Kind kind) {
+  result.route = gram.route;
+  result.quadrature_error = std::max(result.quadrature_error, gram.quadrature_error);
+  if (gram.symmetric) result.semidefinite = gram.semidefinite();
+  if (has(kind, Kind::nngp)) add(result, prefix + "nngp", std::move(gram.nngp));
+  if (has(kind, Kind::ntk)) add(result, prefix + "ntk", std::move(gram.ntk));
 }
 
 double largest(const Matrix<double>& matrix) {
@@ -45,56 +45,56 @@ double largest(const Matrix<double>& matrix) {
   return result;
 }
 
-void add_estimate(KernelAnswer& answer, const std::string& name, Matrix<double> mean, Matrix<double> error) {
+void add_estimate(KernelResult& result, const std::string& name, Matrix<double> mean, Matrix<double> error) {
   const double scale = largest(mean);
-  if (scale > 0) answer.standard_error = std::max(answer.standard_error, largest(error) / scale);
-  add(answer, name, std::move(mean));
-  add(answer, name + "_error", std::move(error));
+  if (scale > 0) result.standard_error = std::max(result.standard_error, largest(error) / scale);
+  add(result, name, std::move(mean));
+  add(result, name + "_error", std::move(error));
 }
 
 void sample_networks(const KernelRequest& request, const std::string& prefix, const SampleView& x1,
-                     const SampleView& x2, const Engine& engine, KernelAnswer& answer) {
+                     const SampleView& x2, const Engine& engine, KernelResult& result) {
   MonteCarloOptions options = request.monte_carlo;
   options.ntk = has(request.kind, Kind::ntk);
   options.progress = request.progress;
   MonteCarloGram gram = monte_carlo_gram(*network_of(request), x1, x2, options, engine);
-  answer.monte_carlo = true;
-  answer.route = fmt::format("Monte Carlo, {} random networks of width {}, double", options.draws, options.width);
+  result.monte_carlo = true;
+  result.route = fmt::format("Monte Carlo, {} random networks of width {}, double", options.draws, options.width);
   if (has(request.kind, Kind::nngp)) {
-    add_estimate(answer, prefix + "nngp", std::move(gram.nngp), std::move(gram.nngp_error));
+    add_estimate(result, prefix + "nngp", std::move(gram.nngp), std::move(gram.nngp_error));
   }
-  if (options.ntk) add_estimate(answer, prefix + "ntk", std::move(gram.ntk), std::move(gram.ntk_error));
+  if (options.ntk) add_estimate(result, prefix + "ntk", std::move(gram.ntk), std::move(gram.ntk_error));
 }
 
 /// Computes x1 × x2; without x2, x1 with itself.
 void fill_gram(const KernelRequest& request, const std::string& prefix, const SampleView& x1,
-               const std::optional<SampleView>& x2, const Engine& engine, KernelAnswer& answer) {
+               const std::optional<SampleView>& x2, const Engine& engine, KernelResult& result) {
   const auto n1 = static_cast<double>(x1.count());
-  answer.pairs += x2 ? n1 * static_cast<double>(x2->count()) : n1 * (n1 + 1) / 2;
+  result.pairs += x2 ? n1 * static_cast<double>(x2->count()) : n1 * (n1 + 1) / 2;
   if (const auto* classical = std::get_if<ClassicalKernel>(&request.kernel)) {
-    answer.route = classical_route(*classical, x1.sparse() != nullptr, engine);
-    add(answer, prefix + "kernel", classical_gram(*classical, x1, x2, request.precision, engine, request.progress));
+    result.route = classical_route(*classical, x1.sparse() != nullptr, engine);
+    add(result, prefix + "kernel", classical_gram(*classical, x1, x2, request.precision, engine, request.progress));
     return;
   }
-  if (takes_monte_carlo(request)) return sample_networks(request, prefix, x1, x2.value_or(x1), engine, answer);
+  if (takes_monte_carlo(request)) return sample_networks(request, prefix, x1, x2.value_or(x1), engine, result);
   const GramOptions options{request.kind, request.precision, request.progress};
   const Network& network = *network_of(request);
-  add_gram(answer, prefix, x2 ? gram(network, x1, *x2, options, engine) : gram(network, x1, options, engine),
+  add_gram(result, prefix, x2 ? gram(network, x1, *x2, options, engine) : gram(network, x1, options, engine),
            request.kind);
 }
 
-void fill_diagonal(const KernelRequest& request, const SampleView& train, const Engine& engine, KernelAnswer& answer) {
+void fill_diagonal(const KernelRequest& request, const SampleView& train, const Engine& engine, KernelResult& result) {
   const auto [both, error] = diagonal(*network_of(request), train, engine, request.precision, request.progress);
-  answer.quadrature_error = error;
+  result.quadrature_error = error;
   const auto row = [&, &both = both](Index k) {
     Matrix<double> values(1, both.cols());
     std::copy_n(both.view().row(k), both.cols(), values.data());
     return values;
   };
   const std::vector<Index> dims{both.cols()};
-  answer.pairs = static_cast<double>(train.count());
-  if (has(request.kind, Kind::nngp)) add(answer, "diagonal_nngp", row(0), dims);
-  if (has(request.kind, Kind::ntk)) add(answer, "diagonal_ntk", row(1), dims);
+  result.pairs = static_cast<double>(train.count());
+  if (has(request.kind, Kind::nngp)) add(result, "diagonal_nngp", row(0), dims);
+  if (has(request.kind, Kind::ntk)) add(result, "diagonal_ntk", row(1), dims);
 }
 
 /// Concatenates the matrices of all layers, since a file stores them as one array.
@@ -108,23 +108,23 @@ Matrix<T> stacked(const std::vector<AnyMatrix>& layers, Index n) {
   return stack;
 }
 
-void fill_layers(const KernelRequest& request, const SampleView& train, const Engine& engine, KernelAnswer& answer) {
+void fill_layers(const KernelRequest& request, const SampleView& train, const Engine& engine, KernelResult& result) {
   LayerContributions found =
       layer_contributions(*network_of(request), train, {Kind::ntk, request.precision, request.progress}, engine);
   const Index n = train.count();
   const std::vector<Index> dims{std::ssize(found.layers), n, n};
-  answer.layers = std::move(found.layers);
-  answer.quadrature_error = found.quadrature_error;
+  result.layers = std::move(found.layers);
+  result.quadrature_error = found.quadrature_error;
   AnyMatrix stack = request.precision == Precision::f32 ? AnyMatrix(stacked<float>(found.ntk, n))
                                                         : AnyMatrix(stacked<double>(found.ntk, n));
-  add(answer, "layer_ntk", std::move(stack), dims);
+  add(result, "layer_ntk", std::move(stack), dims);
 }
 
-void fill_sweep(const KernelRequest& request, const SampleView& train, const Engine& engine, KernelAnswer& answer) {
+void fill_sweep(const KernelRequest& request, const SampleView& train, const Engine& engine, KernelResult& result) {
   Sweep found = sweep(*network_of(request), train, {Kind::ntk, request.precision, request.progress}, engine);
   const Index depths = found.hidden_layers + 1;
-  answer.quadrature_error = found.quadrature_error;
-  add(answer, "sweep", std::move(found.values), {depths, depths, found.count, found.count});
+  result.quadrature_error = found.quadrature_error;
+  add(result, "sweep", std::move(found.values), {depths, depths, found.count, found.count});
 }
 
 RecipeOutputs recipe_outputs(const KernelRequest& request) {
@@ -132,13 +132,13 @@ RecipeOutputs recipe_outputs(const KernelRequest& request) {
   return request.quantity == KernelQuantity::layers ? RecipeOutputs::per_layer : RecipeOutputs::both;
 }
 
-void fill_special(const KernelRequest& request, const SampleView& train, const Engine& engine, KernelAnswer& answer) {
+void fill_special(const KernelRequest& request, const SampleView& train, const Engine& engine, KernelResult& result) {
   const auto n = static_cast<double>(train.count());
-  answer.pairs = n * (n + 1) / 2;
-  if (request.quantity == KernelQuantity::diagonal) fill_diagonal(request, train, engine, answer);
-  if (request.quantity == KernelQuantity::layers) fill_layers(request, train, engine, answer);
-  if (request.quantity == KernelQuantity::sweep) fill_sweep(request, train, engine, answer);
-  answer.route =
+  result.pairs = n * (n + 1) / 2;
+  if (request.quantity == KernelQuantity::diagonal) fill_diagonal(request, train, engine, result);
+  if (request.quantity == KernelQuantity::layers) fill_layers(request, train, engine, result);
+  if (request.quantity == KernelQuantity::sweep) fill_sweep(request, train, engine, result);
+  result.route =
       engine.kernels().route(lower(*network_of(request), train.shape, recipe_outputs(request)), request.precision);
 }
 
@@ -164,13 +164,13 @@ void KernelRequest::validate(bool has_test) const {
 
 bool by_formulas(const KernelRequest& request) { return network_of(request) != nullptr && !takes_monte_carlo(request); }
 
-const AnyMatrix* KernelAnswer::find(std::string_view name) const {
+const AnyMatrix* KernelResult::find(std::string_view name) const {
   const auto found =
       std::find_if(matrices.begin(), matrices.end(), [&](const NamedMatrix& matrix) { return matrix.name == name; });
   return found == matrices.end() ? nullptr : &found->values;
 }
 
-double answer_bytes(const KernelRequest& request, Index train, Index test, const Shape& shape) {
+double result_bytes(const KernelRequest& request, Index train, Index test, const Shape& shape) {
   const double entry = request.precision == Precision::f32 && !takes_monte_carlo(request) ? 4.0 : 8.0;
   const auto n = static_cast<double>(train);
   switch (request.quantity) {
@@ -189,29 +189,29 @@ double answer_bytes(const KernelRequest& request, Index train, Index test, const
   return static_cast<double>(matrices_of(request)) * n * static_cast<double>(train + test) * entry;
 }
 
-KernelAnswer compute_kernel(const KernelRequest& request, const Dataset& train, const std::optional<Dataset>& test,
+KernelResult compute_kernel(const KernelRequest& request, const Dataset& train, const std::optional<Dataset>& test,
                             const Engine& engine) {
   return compute_kernel(request, train.view(), test ? std::optional(test->view()) : std::nullopt, engine);
 }
 
-KernelAnswer compute_kernel(const KernelRequest& request, const SampleView& train,
+KernelResult compute_kernel(const KernelRequest& request, const SampleView& train,
                             const std::optional<SampleView>& test, const Engine& engine) {
   request.validate(test.has_value());
-  require_memory(answer_bytes(request, train.count(), test ? test->count() : 0, train.shape), request.memory,
+  require_memory(result_bytes(request, train.count(), test ? test->count() : 0, train.shape), request.memory,
                  fmt::format("this kernel of {} samples", train.count() + (test ? test->count() : 0)),
                  "write the Gram matrix of a network to an .h5 file tile by tile, use fewer samples or single "
                  "precision, or allow more");
   const DeviceMemoryLimit limit(engine, request.memory);
   const auto start = Clock::now();
-  KernelAnswer answer;
+  KernelResult result;
   if (request.quantity == KernelQuantity::gram) {
-    fill_gram(request, "", train, std::nullopt, engine, answer);
-    if (test) fill_gram(request, "test_", *test, train, engine, answer);
+    fill_gram(request, "", train, std::nullopt, engine, result);
+    if (test) fill_gram(request, "test_", *test, train, engine, result);
   } else {
-    fill_special(request, train, engine, answer);
+    fill_special(request, train, engine, result);
   }
-  answer.seconds = seconds_since(start);
-  return answer;
+  result.seconds = seconds_since(start);
+  return result;
 }
 
 }  // namespace widelimit

@@ -34,7 +34,7 @@ struct KernelRequest {
   Precision precision = GramOptions{}.precision;
   Method method = Method::automatic;
   MonteCarloOptions monte_carlo;      ///< its `progress` and `ntk` are overwritten by this request
-  std::optional<std::size_t> memory;  ///< limit in bytes for the answer; default: the available memory
+  std::optional<std::size_t> memory;  ///< limit in bytes for the result; default: the available memory
   Progress* progress = nullptr;
 
   /// Error{usage} for contradictory settings.
@@ -44,14 +44,14 @@ struct KernelRequest {
 /// Whether the kernel is that of a network and is computed from formulas, not by sampling.
 [[nodiscard]] bool by_formulas(const KernelRequest& request);
 
-/// One array of the answer and its name in files.
+/// One array of the result and its name in files.
 struct NamedMatrix {
   std::string name;
   AnyMatrix values;
   std::vector<Index> dims;  ///< if there are more than two
 };
 
-struct KernelAnswer {
+struct KernelResult {
   std::vector<NamedMatrix> matrices;
   /// KernelQuantity::layers: position and text of each layer, in the order of the array.
   std::vector<std::string> layers;
@@ -68,15 +68,15 @@ struct KernelAnswer {
   [[nodiscard]] const AnyMatrix* find(std::string_view name) const;
 };
 
-/// Bytes of the matrices in the answer.  O(steps).
-[[nodiscard]] double answer_bytes(const KernelRequest& request, Index train, Index test, const Shape& shape);
+/// Bytes of the matrices in the result.  O(steps).
+[[nodiscard]] double result_bytes(const KernelRequest& request, Index train, Index test, const Shape& shape);
 
 /// Returns arrays named ntk, nngp (or kernel, for a classical kernel) and test_…, with …_error added if they are means
 /// over random networks; diagonal_ntk, diagonal_nngp; layer_ntk; sweep. Throws Error{resource} before the computation
-/// starts if the answer does not fit into memory.
-[[nodiscard]] KernelAnswer compute_kernel(const KernelRequest& request, const SampleView& train,
+/// starts if the result does not fit into memory.
+[[nodiscard]] KernelResult compute_kernel(const KernelRequest& request, const SampleView& train,
                                           const std::optional<SampleView>& test, const Engine& engine);
-[[nodiscard]] KernelAnswer compute_kernel(const KernelRequest& request, const Dataset& train,
+[[nodiscard]] KernelResult compute_kernel(const KernelRequest& request, const Dataset& train,
                                           const std::optional<Dataset>& test, const Engine& engine);
 
 }  // namespace widelimit

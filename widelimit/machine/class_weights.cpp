@@ -38,14 +38,14 @@ void check_class_weights(std::span<const double> weights, Index classes) {
 }  // namespace
 
 std::vector<double> sample_weights(const MachineOptions& options, std::span<const Index> labels, Index classes) {
-  const ClassWeights& asked = options.class_weights;
+  const ClassWeights& requested = options.class_weights;
   std::vector<double> result(options.weights.begin(), options.weights.end());
-  if (asked.empty()) return result;
+  if (requested.empty()) return result;
   if (options.machine == Machine::hard_svm || options.machine == Machine::regression) {
     fail(Code::usage, "{} does not support class weights: its solution does not depend on them",
          to_string(options.machine));
   }
-  if (asked.balanced && !asked.each.empty()) {
+  if (requested.balanced && !requested.each.empty()) {
     fail(Code::usage, "class weights are either balanced or given, not both");
   }
   check_weights(options.weights, std::ssize(labels));
@@ -54,8 +54,9 @@ std::vector<double> sample_weights(const MachineOptions& options, std::span<cons
       fail(Code::input, "label {} of sample {} is none of {} classes", labels[i], i, classes);
     }
   }
-  if (!asked.balanced) check_class_weights(asked.each, classes);
-  const std::vector<double> each = asked.balanced ? balancing_weights(labels, classes, options.weights) : asked.each;
+  if (!requested.balanced) check_class_weights(requested.each, classes);
+  const std::vector<double> each =
+      requested.balanced ? balancing_weights(labels, classes, options.weights) : requested.each;
   result.resize(labels.size(), 1.0);
   for (std::size_t i = 0; i < labels.size(); ++i) result[i] *= each[static_cast<std::size_t>(labels[i])];
   return result;

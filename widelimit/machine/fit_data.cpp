@@ -59,11 +59,11 @@ std::size_t memory_left(const FitDataOptions& options, std::size_t held) {
 
 /// Returns the memory in bytes for a Gram matrix and its factor, which are stored in device memory if the engine has
 /// its own.
-std::size_t matrix_room(const FitDataOptions& options, std::size_t held, const Engine& engine) {
+std::size_t matrix_memory(const FitDataOptions& options, std::size_t held, const Engine& engine) {
   const std::size_t host = memory_left(options, held);
   const DeviceMatrices* const device = device_matrices(engine);
   if (device == nullptr) return host;
-  const std::size_t free = device->room().free;
+  const std::size_t free = device->memory_use().free;
   return options.memory ? std::min(host, free) : free;
 }
 
@@ -89,10 +89,10 @@ FittedData fitted_by(ConjugateGradientFit found, FittedMachine machine) {
 /// Options with class weights converted to sample weights; owns the weights.
 class WeighedOptions {
  public:
-  WeighedOptions(const FitDataOptions& asked, const FitTargets& y) : options_(asked) {
-    if (asked.machine.class_weights.empty()) return;
+  WeighedOptions(const FitDataOptions& requested, const FitTargets& y) : options_(requested) {
+    if (requested.machine.class_weights.empty()) return;
     if (y.labels.empty()) fail(Code::usage, "weights of classes need classes; these targets are numbers");
-    weights_ = sample_weights(asked.machine, y.labels, y.classes);
+    weights_ = sample_weights(requested.machine, y.labels, y.classes);
     options_.machine.weights = weights_;
     options_.machine.class_weights = {};
   }
@@ -181,7 +181,7 @@ std::optional<FittedData> fit_by_products(const KernelRequest& request, const Sa
   }
   if (options.machine.machine != Machine::ridge || options.posterior || network == nullptr) return std::nullopt;
   if (options.label_aware) return std::nullopt;
-  const std::size_t memory = matrix_room(options, held, engine);
+  const std::size_t memory = matrix_memory(options, held, engine);
   const Solver solver = chosen_solver(options, true, x.count(), y.outputs(), request.precision, memory);
   if (solver != Solver::conjugate_gradients) return std::nullopt;
   RidgeTask task = ridge_task(y);
@@ -308,12 +308,12 @@ DataKernels file_kernels(const std::filesystem::path& path, const KernelRequest&
 DataKernels data_kernels(const KernelRequest& request, const TrainTest& data, const Engine& engine,
                          double& quadrature_error) {
   check_kernel(request);
-  KernelAnswer answer = compute_kernel(request, data.train, data.test, engine);
-  quadrature_error = answer.quadrature_error;
+  KernelResult kernel = compute_kernel(request, data.train, data.test, engine);
+  quadrature_error = kernel.quadrature_error;
   DataKernels kernels;
-  kernels.seconds = answer.seconds;
-  kernels.semidefinite = answer.semidefinite;
-  for (NamedMatrix& matrix : answer.matrices) {
+  kernels.seconds = kernel.seconds;
+  kernels.semidefinite = kernel.semidefinite;
+  for (NamedMatrix& matrix : kernel.matrices) {
     if (matrix.name.starts_with("test_")) {
       kernels.test = std::move(matrix.values);
     } else {
@@ -324,41 +324,41 @@ DataKernels data_kernels(const KernelRequest& request, const TrainTest& data, co
 }
 
 FittedData fit_samples(const KernelRequest& request, const SampleView& x, const FitTargets& targets,
-                       const FitDataOptions& asked, const Engine& engine) {
-  asked.validate();
+                       const FitDataOptions& requested, const Engine& engine) {
+  requested.validate();
   check_kernel(request);
-  const WeighedOptions weighed(asked, targets);
+  const WeighedOptions weighed(requested, targets);
   const FitDataOptions& options = weighed.get();
   if (auto fitted = fit_by_products(request, x, targets, options, engine, x.bytes())) return std::move(*fitted);
   if (auto fitted = fit_on_device(request, x, targets, options, engine)) return std::move(*fitted);
-  KernelAnswer answer = compute_kernel(request, x, std::nullopt, engine);
-  AnyMatrix& k = answer.matrices.front().values;
+  KernelResult kernel = compute_kernel(request, x, std::nullopt, engine);
+  AnyMatrix& k = kernel.matrices.front().values;
   FittedData fitted = options.label_aware ? fit_label_aware_on(k, nullptr, {.train = x, .own = options.pair_features},
                                                                targets, options, engine)
-                                          : fit_on({view_of(k), engine}, answer.semidefinite, targets, options);
-  fitted.kernel_seconds = answer.seconds;
-  fitted.quadrature_error = answer.quadrature_error;
+                                          : fit_on({view_of(k), engine}, kernel.semidefinite, targets, options);
+  fitted.kernel_seconds = kernel.seconds;
+  fitted.quadrature_error = kernel.quadrature_error;
   return fitted;
 }
 
-FittedData fit_kernel(AnyMatrix& k, const FitTargets& targets, const FitDataOptions& asked, const Engine& engine) {
-  asked.validate();
-  if (asked.label_aware && reads_samples(asked.label_aware->method)) {
+FittedData fit_kernel(AnyMatrix& k, const FitTargets& targets, const FitDataOptions& requested, const Engine& engine) {
+  requested.validate();
+  if (requested.label_aware && reads_samples(requested.label_aware->method)) {
     fail(Code::usage,
          "{} compares the samples, which a precomputed kernel does not contain; choose kr1 or kr2, or give samples",
-         to_string(asked.label_aware->method));
+         to_string(requested.label_aware->method));
   }
-  const WeighedOptions weighed(asked, targets);
+  const WeighedOptions weighed(requested, targets);
   const FitDataOptions& options = weighed.get();
   return options.label_aware ? fit_label_aware_on(k, nullptr, {}, targets, options, engine)
                              : fit_on({view_of(k), engine}, false, targets, options);
 }
 
-FittedData fit_data(const KernelRequest& request, const TrainTest& data, const FitDataOptions& asked,
+FittedData fit_data(const KernelRequest& request, const TrainTest& data, const FitDataOptions& requested,
                     const Engine& engine) {
-  asked.validate();
-  const FitTargets targets = fit_targets(asked.machine.machine, data.train);
-  const WeighedOptions weighed(asked, targets);
+  requested.validate();
+  const FitTargets targets = fit_targets(requested.machine.machine, data.train);
+  const WeighedOptions weighed(requested, targets);
   const FitDataOptions& options = weighed.get();
   const std::size_t held = data.train.view().bytes() + (data.test ? data.test->view().bytes() : 0);
   auto fitted = fit_by_products(request, data.train.view(), targets, options, engine, held);
@@ -377,12 +377,12 @@ FittedData fit_data(const KernelRequest& request, const TrainTest& data, const F
   return result;
 }
 
-FittedData fit_data(DataKernels kernels, const TrainTest& data, const FitDataOptions& asked, const Engine& engine) {
-  asked.validate();
-  const FitTargets targets = fit_targets(asked.machine.machine, data.train);
-  const WeighedOptions weighed(asked, targets);
-  if (asked.label_aware) {
-    PairSources sources{.train = data.train.view(), .own = asked.pair_features};
+FittedData fit_data(DataKernels kernels, const TrainTest& data, const FitDataOptions& requested, const Engine& engine) {
+  requested.validate();
+  const FitTargets targets = fit_targets(requested.machine.machine, data.train);
+  const WeighedOptions weighed(requested, targets);
+  if (requested.label_aware) {
+    PairSources sources{.train = data.train.view(), .own = requested.pair_features};
     if (data.test) sources.test = data.test->view();
     FittedData fitted = fit_label_aware_on(kernels.train, kernels.test ? &*kernels.test : nullptr, sources, targets,
                                            weighed.get(), engine);

@@ -89,17 +89,17 @@ Scheme scheme_of(const MachineOptions& options) {
 
 void check_classes(std::span<const Index> labels, Index classes) {
   if (labels.empty()) fail(Code::input, "there are no labels; a classifier needs the class of every sample");
-  std::vector<char> seen(static_cast<std::size_t>(std::max<Index>(classes, 0)), 0);
+  std::vector<char> present(static_cast<std::size_t>(std::max<Index>(classes, 0)), 0);
   for (std::size_t i = 0; i < labels.size(); ++i) {
     if (labels[i] < 0 || labels[i] >= classes) {
       fail(Code::input, "label {} of sample {} is none of {} classes", labels[i], i, classes);
     }
-    seen[static_cast<std::size_t>(labels[i])] = 1;
+    present[static_cast<std::size_t>(labels[i])] = 1;
   }
   if (classes < 2) fail(Code::input, "all samples are of one class; a classifier needs two");
-  if (std::find(seen.begin(), seen.end(), 0) != seen.end()) {
+  if (std::find(present.begin(), present.end(), 0) != present.end()) {
     fail(Code::input, "{} of {} classes have no samples; leave them out or take more samples",
-         std::count(seen.begin(), seen.end(), 0), classes);
+         std::count(present.begin(), present.end(), 0), classes);
   }
 }
 
@@ -166,10 +166,10 @@ FittedMachine train_outputs(const GramMatrix& k, std::span<const Index> labels, 
 }  // namespace
 
 FittedMachine train_classes(const GramMatrix& k, std::span<const Index> labels, Index classes,
-                            const MachineOptions& asked) {
-  const Interruptible interruptible(asked.progress);
-  const std::vector<double> weights = sample_weights(asked, labels, classes);
-  MachineOptions options = asked;
+                            const MachineOptions& requested) {
+  const Interruptible interruptible(requested.progress);
+  const std::vector<double> weights = sample_weights(requested, labels, classes);
+  MachineOptions options = requested;
   options.weights = weights;
   const bool own = options.machine == Machine::logistic;
   if (options.probability && !own && !is_svm(options.machine) && options.machine != Machine::svr) {

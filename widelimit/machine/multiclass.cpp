@@ -61,14 +61,14 @@ SparseMachines solve_all(const GramMatrix& gram, std::span<const Index> order,
   };
   gram.engine().for_each(outputs, solve, [&](Index done) { shared.at(done); });
   const double taken = seconds_since(begin);
-  std::string cure;
+  std::string suggestion;
   for (std::size_t l = 0; l < lambdas.size(); ++l) {
     Summary& summary = machines.summary(l);
     summary = combined(parts[l]);
     summary.seconds = taken / static_cast<double>(lambdas.size());
     if (summary.ending != Ending::not_positive_definite) continue;
-    if (cure.empty()) cure = diagonal_cure(k, options.progress);
-    summary.message = cure;
+    if (suggestion.empty()) suggestion = diagonal_shift_advice(k, options.progress);
+    summary.message = suggestion;
     machines.clear(l);
   }
   return machines;

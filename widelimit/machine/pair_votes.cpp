@@ -74,15 +74,15 @@ std::vector<std::vector<std::vector<Index>>> vote(const SparseMachines& machines
   }
   const Index points = test_by_train.rows();
   const std::vector<std::vector<Index>> of_lambda(schemes.size(), std::vector<Index>(usize(points)));
-  std::vector<std::vector<std::vector<Index>>> told(machines.lambdas(), of_lambda);
+  std::vector<std::vector<std::vector<Index>>> predicted(machines.lambdas(), of_lambda);
   const auto host = engine.algebra().host_view(test_by_train);
   if (!host) {
     const std::vector<Fit> fits = machines.fits(engine);
     for (std::size_t l = 0; l < fits.size(); ++l) {
       const Matrix<double> g = decision(fits[l], test_by_train, engine);
-      for (std::size_t r = 0; r < schemes.size(); ++r) told[l][r] = vote(g.view(), classes, schemes[r]);
+      for (std::size_t r = 0; r < schemes.size(); ++r) predicted[l][r] = vote(g.view(), classes, schemes[r]);
     }
-    return told;
+    return predicted;
   }
   const std::vector<bool> changes = changes_of(machines);
   engine.for_each((points + host::strip_points - 1) / host::strip_points, [&](Index at) {
@@ -94,13 +94,13 @@ std::vector<std::vector<std::vector<Index>>> vote(const SparseMachines& machines
     count_pairs(machines, changes, classes, strip.data(), tallies);
     std::array<Index, usize(host::strip_points)> elected;
     for (std::size_t r = 0; r < schemes.size(); ++r) {
-      for (std::size_t l = 0; l < told.size(); ++l) {
+      for (std::size_t l = 0; l < predicted.size(); ++l) {
         if (changes[l]) tallies[l].elect(schemes[r], elected.data());
-        std::copy_n(elected.begin(), height, told[l][r].begin() + begin);
+        std::copy_n(elected.begin(), height, predicted[l][r].begin() + begin);
       }
     }
   });
-  return told;
+  return predicted;
 }
 
 }  // namespace widelimit

@@ -6,20 +6,21 @@
 
 namespace widelimit {
 
-std::vector<double> losses_of(const SampleTargets& truth, const MachinePredictions& told, std::span<const Index> rows) {
+std::vector<double> losses_of(const SampleTargets& truth, const MachinePredictions& predictions,
+                              std::span<const Index> rows) {
   std::vector<double> losses;
   losses.reserve(rows.size());
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const std::size_t sample = usize(rows[i]);
-    const double error = truth.classes() ? 0 : truth.targets[sample] - told.values[i];
-    losses.push_back(truth.classes() ? (told.classes[i] == truth.labels[sample] ? 0.0 : 1.0) : error * error);
+    const double error = truth.classes() ? 0 : truth.targets[sample] - predictions.values[i];
+    losses.push_back(truth.classes() ? (predictions.classes[i] == truth.labels[sample] ? 0.0 : 1.0) : error * error);
   }
   return losses;
 }
 
-double sum_of_errors(const SampleTargets& truth, const MachinePredictions& told, std::span<const Index> rows,
+double sum_of_errors(const SampleTargets& truth, const MachinePredictions& predictions, std::span<const Index> rows,
                      std::span<const double> weights) {
-  const std::vector<double> losses = losses_of(truth, told, rows);
+  const std::vector<double> losses = losses_of(truth, predictions, rows);
   double sum = 0;
   for (std::size_t i = 0; i < losses.size(); ++i) sum += (weights.empty() ? 1.0 : weights[usize(rows[i])]) * losses[i];
   return sum;
@@ -62,11 +63,12 @@ FittedMachine PartTask::fit(const GramMatrix& k, double lambda) const {
   return train_values(k, {targets_.data(), std::ssize(targets_), 1, 1}, machine(lambda));
 }
 
-MachinePredictions PartTask::told(const FittedMachine& fitted, const Matrix<double>& decisions) const {
+MachinePredictions PartTask::predict(const FittedMachine& fitted, const Matrix<double>& decisions) const {
   if (present_.count() == 0) return {.classes = {}, .values = {decisions.data(), decisions.data() + decisions.rows()}};
-  MachinePredictions told{.classes = classes_of(fitted.scheme, present_.count(), decisions.view()), .values = {}};
-  for (Index& label : told.classes) label = present_.classes[usize(label)];
-  return told;
+  MachinePredictions predictions{.classes = classes_of(fitted.scheme, present_.count(), decisions.view()),
+                                 .values = {}};
+  for (Index& label : predictions.classes) label = present_.classes[usize(label)];
+  return predictions;
 }
 
 }  // namespace widelimit

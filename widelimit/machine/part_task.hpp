@@ -34,10 +34,10 @@ struct MachinePredictions {
 };
 
 /// Returns the loss of each of `rows`: the 0-1 loss of the class, or (y − g)².
-[[nodiscard]] std::vector<double> losses_of(const SampleTargets& truth, const MachinePredictions& told,
+[[nodiscard]] std::vector<double> losses_of(const SampleTargets& truth, const MachinePredictions& predictions,
                                             std::span<const Index> rows);
 /// Returns the weighted sum of these losses. `weights` are those of all samples; empty means 1.
-[[nodiscard]] double sum_of_errors(const SampleTargets& truth, const MachinePredictions& told,
+[[nodiscard]] double sum_of_errors(const SampleTargets& truth, const MachinePredictions& predictions,
                                    std::span<const Index> rows, std::span<const double> weights);
 
 /// A learning task on a subset of the samples, such as the training rows of a fold. A subset may lack some classes: its
@@ -52,7 +52,7 @@ class PartTask {
   /// Fits the machine to the Gram matrix of the subset.
   [[nodiscard]] FittedMachine fit(const GramMatrix& k, double lambda) const;
   /// Converts decisions of the fitted machine on any samples to predictions.
-  [[nodiscard]] MachinePredictions told(const FittedMachine& fitted, const Matrix<double>& decisions) const;
+  [[nodiscard]] MachinePredictions predict(const FittedMachine& fitted, const Matrix<double>& decisions) const;
 
   /// Labels and classes of the subset; empty for numeric targets.
   [[nodiscard]] const PresentClasses& present() const { return present_; }

@@ -85,7 +85,7 @@ std::optional<std::string> indefinite(const GramMatrix& k, const MachineOptions&
   if (!machine.check_definite || machine.machine == Machine::regression) return std::nullopt;
   k.check();
   if (is_semidefinite(k, machine.progress)) return std::nullopt;
-  return diagonal_cure(k, machine.progress);
+  return diagonal_shift_advice(k, machine.progress);
 }
 
 /// Returns the sum of the weights of some samples; empty weights mean 1.
@@ -154,7 +154,7 @@ std::vector<TunePoint> by_folds(const GramMatrix& k, const SampleTargets& truth,
     for (TunePoint& point : points) {
       const FittedMachine fitted = task.fit(kernels.square, point.lambda);
       const auto missed = [&](const Matrix<double>& decisions, std::span<const Index> which) {
-        return sum_of_errors(truth, task.told(fitted, decisions), which, weights);
+        return sum_of_errors(truth, task.predict(fitted, decisions), which, weights);
       };
       auto& total = truth.classes() ? point.misclassified : point.squared_error;
       total = total.value_or(0) + missed(decision(fitted.fit, kernels.rectangle, k.engine()), fold.test) / tested;

@@ -25,7 +25,7 @@ class StateTracker {
   }
   LimitFormula formula() {
     settle();
-    return std::move(verdict_);
+    return std::move(formula_);
   }
 
  private:
@@ -61,8 +61,8 @@ class StateTracker {
 
   /// Keeps the first obstacle, the one that lower() reports.
   void require(const Text& layer, Reason reason) {
-    if (reason.empty() || !verdict_.obstacle.empty()) return;
-    verdict_ = {Exactness::monte_carlo, layer + " " + Text(reason)};
+    if (reason.empty() || !formula_.obstacle.empty()) return;
+    formula_ = {Exactness::monte_carlo, layer + " " + Text(reason)};
   }
   void settle() {
     const LimitState::Pending pending = state_.settle();
@@ -71,11 +71,11 @@ class StateTracker {
     const auto* activation = std::get_if<Activation>(&function);
     const bool closed =
         std::holds_alternative<TwoSlopes>(function) || (activation != nullptr && activation->phi <= Phi::identity);
-    if (!closed) verdict_.exactness = std::max(verdict_.exactness, Exactness::quadrature);
+    if (!closed) formula_.exactness = std::max(formula_.exactness, Exactness::quadrature);
   }
 
   LimitState state_;
-  LimitFormula verdict_;
+  LimitFormula formula_;
 };
 
 }  // namespace

@@ -14,8 +14,8 @@ namespace {
 /// Traverses the tree once and appends steps in order of evaluation.
 class Lowering {
  public:
-  Lowering(Recipe& recipe, RecipeOutputs wanted, bool one_position)
-      : recipe_(recipe), wanted_(wanted), state_(one_position) {}
+  Lowering(Recipe& recipe, RecipeOutputs requested, bool one_position)
+      : recipe_(recipe), requested_(requested), state_(one_position) {}
 
   void layers(const Layers& list, const std::string& prefix) {
     for (std::size_t k = 0; k < list.size(); ++k) {
@@ -203,7 +203,7 @@ class Lowering {
   void affine(double w_std, double b_std, bool trained) {
     const auto layer = static_cast<std::int32_t>(recipe_.weight_layers.size());
     Step step{.op = Op::affine, .w2 = w_std * w_std, .b2 = b_std * b_std};
-    switch (wanted_) {
+    switch (requested_) {
       case RecipeOutputs::nngp:
         break;
       case RecipeOutputs::ntk:
@@ -220,7 +220,7 @@ class Lowering {
     if (!trained) step.channel_end = step.channel_begin;
     push(step);
     recipe_.weight_layers.push_back(place_ + " " + Network{{*layer_}}.to_text());
-    if (wanted_ == RecipeOutputs::sweep) {
+    if (requested_ == RecipeOutputs::sweep) {
       push({.op = Op::emit, .ntk_slot = layer * (layer + 1) / 2, .ntk_count = layer + 1});
     }
   }
@@ -239,7 +239,7 @@ class Lowering {
   }
 
   Recipe& recipe_;
-  RecipeOutputs wanted_;
+  RecipeOutputs requested_;
   Grid grid_;
   std::string place_;
   const Layer* layer_ = nullptr;
@@ -250,37 +250,37 @@ class Lowering {
 /// window reads as many as its output needs; flatten reads equal positions only, unless an earlier step already holds
 /// more.
 void mark_pairs(Recipe& recipe) {
-  std::vector<char> asked{0};  // one entry per state on the stack, as seen from the end
+  std::vector<char> needs_all_pairs{0};  // one entry per state on the stack, as seen from the end
   for (auto step = recipe.steps.rbegin(); step != recipe.steps.rend(); ++step) {
-    step->all_pairs_after = asked.back() != 0;
+    step->all_pairs_after = needs_all_pairs.back() != 0;
     switch (step->op) {
       case Op::pool:
       case Op::attend:
       case Op::aggregate:
       case Op::readout:
-        asked.back() = true;
+        needs_all_pairs.back() = true;
         break;
       case Op::flatten:
-        asked.back() = false;
+        needs_all_pairs.back() = false;
         break;
       case Op::join:
-        asked.push_back(asked.back());
+        needs_all_pairs.push_back(needs_all_pairs.back());
         break;
       case Op::swap:
-        std::swap(asked.back(), asked[asked.size() - 2]);
+        std::swap(needs_all_pairs.back(), needs_all_pairs[needs_all_pairs.size() - 2]);
         break;
       case Op::fork: {
-        const char other = asked.back();
-        asked.pop_back();
-        asked.back() |= other;
+        const char other = needs_all_pairs.back();
+        needs_all_pairs.pop_back();
+        needs_all_pairs.back() |= other;
         break;
       }
       default:
         break;
     }
-    step->all_pairs = asked.back() != 0;
+    step->all_pairs = needs_all_pairs.back() != 0;
   }
-  recipe.all_pairs = asked.back() != 0;
+  recipe.all_pairs = needs_all_pairs.back() != 0;
 }
 
 /// Forward pass: propagates the extent of every state. After a fork, both copies hold the larger extent of the two;
@@ -329,10 +329,10 @@ void check_sweep(const Network& network) {
   }
 }
 
-void emit_at_end(Recipe& recipe, RecipeOutputs wanted) {
+void emit_at_end(Recipe& recipe, RecipeOutputs requested) {
   Step step{.op = Op::emit};
-  if (wanted == RecipeOutputs::nngp || wanted == RecipeOutputs::both) step.nngp_slot = 0;
-  step.ntk_slot = wanted == RecipeOutputs::both ? 1 : 0;
+  if (requested == RecipeOutputs::nngp || requested == RecipeOutputs::both) step.nngp_slot = 0;
+  step.ntk_slot = requested == RecipeOutputs::both ? 1 : 0;
   step.ntk_count = static_cast<std::int32_t>(recipe.channels);
   if (!recipe.steps.empty()) step.before = step.after = recipe.steps.back().after;
   recipe.steps.push_back(step);
@@ -340,20 +340,20 @@ void emit_at_end(Recipe& recipe, RecipeOutputs wanted) {
 
 }  // namespace
 
-Recipe lower(const Network& network, const Shape& input, RecipeOutputs wanted) {
+Recipe lower(const Network& network, const Shape& input, RecipeOutputs requested) {
   static_cast<void>(infer_shapes(network, input));  // throws if the network does not match the input
-  if (wanted == RecipeOutputs::sweep) check_sweep(network);
+  if (requested == RecipeOutputs::sweep) check_sweep(network);
 
   Recipe recipe;
   recipe.input = effective_input(network, input);
-  Lowering lowering(recipe, wanted, !is_spatial(network));
+  Lowering lowering(recipe, requested, !is_spatial(network));
   lowering.start({static_cast<std::int32_t>(recipe.input.height), static_cast<std::int32_t>(recipe.input.width),
                   recipe.input.nodes});
   lowering.layers(network.layers, "");
   lowering.settle();
 
   const auto weight_layers = static_cast<Index>(recipe.weight_layers.size());
-  switch (wanted) {
+  switch (requested) {
     case RecipeOutputs::nngp:
       recipe.outputs = 1;
       break;
@@ -370,7 +370,7 @@ Recipe lower(const Network& network, const Shape& input, RecipeOutputs wanted) {
       recipe.channels = weight_layers, recipe.outputs = weight_layers * (weight_layers + 1) / 2;
       break;
   }
-  if (wanted != RecipeOutputs::sweep) emit_at_end(recipe, wanted);
+  if (requested != RecipeOutputs::sweep) emit_at_end(recipe, requested);
   mark_pairs(recipe);
   carry_pairs(recipe);
   return recipe;

@@ -38,7 +38,7 @@ enum class RecipeOutputs : std::uint8_t {
 
 /// Throws Error{usage} naming a layer without closed form and the reason; Error{input} if a sweep does not support the
 /// network.
-[[nodiscard]] Recipe lower(const Network& network, const Shape& input, RecipeOutputs wanted);
+[[nodiscard]] Recipe lower(const Network& network, const Shape& input, RecipeOutputs requested);
 
 /// Whether the limit kernel of a network is available in closed form, by quadrature, or only by sampling.
 enum class Exactness : std::uint8_t { closed_form, quadrature, monte_carlo };

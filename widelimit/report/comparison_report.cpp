@@ -63,11 +63,11 @@ Json kernel_json(const Comparison& comparison, std::size_t place) {
   return json;
 }
 
-/// Returns the names of the kernels with verdict `wanted`, best first.
-std::vector<std::string> names_of(const Comparison& comparison, std::string_view wanted) {
+/// Returns the names of the kernels with verdict `requested`, best first.
+std::vector<std::string> names_of(const Comparison& comparison, std::string_view requested) {
   std::vector<std::string> names;
   for (const std::size_t place : comparison.order()) {
-    if (verdict(comparison, place) == wanted) names.push_back(comparison.kernels[place].candidate.name);
+    if (verdict(comparison, place) == requested) names.push_back(comparison.kernels[place].candidate.name);
   }
   return names;
 }

@@ -80,7 +80,7 @@ nb::dict row_of(ComparedKernel row, bool best) {
   nb::list folds;
   for (FoldChoice& fold : row.folds) {
     folds.append(nb::make_tuple(kernel_text(row.tuned[fold.kernel].kernel), fold.lambda, fold.error,
-                                predictions_array(std::move(fold.told))));
+                                predictions_array(std::move(fold.predictions))));
   }
   found["folds"] = folds;
   return found;

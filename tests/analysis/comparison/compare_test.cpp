@@ -60,8 +60,8 @@ Comparison compare(const Ring& ring, const CompareOptions& options, const std::v
 }
 
 AnyMatrix gram_of(const AnyKernel& kernel, const SampleView& x, const std::optional<SampleView>& z = std::nullopt) {
-  KernelAnswer answer = compute_kernel({.kernel = kernel}, x, z, processor());
-  return std::move(answer.matrices.back().values);
+  KernelResult result = compute_kernel({.kernel = kernel}, x, z, processor());
+  return std::move(result.matrices.back().values);
 }
 
 TEST(Compare, AllHaveTheFoldsOfTune) {
@@ -75,7 +75,7 @@ TEST(Compare, AllHaveTheFoldsOfTune) {
   }
   for (const ComparedKernel& row : found.kernels) {
     ASSERT_EQ(row.folds.size(), 4U);
-    for (std::size_t f = 0; f < 4; ++f) EXPECT_EQ(row.folds[f].told.classes.size(), folds[f].test.size());
+    for (std::size_t f = 0; f < 4; ++f) EXPECT_EQ(row.folds[f].predictions.classes.size(), folds[f].test.size());
   }
 }
 
@@ -116,7 +116,7 @@ TEST(Compare, RidgeChoosesWithinTheTrainingPart) {
       for (std::size_t j = 0; j < rows.train.size(); ++j) {
         g += std::get<Matrix<double>>(all)(rows.test[i], rows.train[j]) * best.fit.alpha(static_cast<Index>(j), 0);
       }
-      EXPECT_NEAR(found.kernels[0].folds[f].told.values[i], g, 1e-8);
+      EXPECT_NEAR(found.kernels[0].folds[f].predictions.values[i], g, 1e-8);
       sum += std::pow(ring.values[usize(rows.test[i])] - g, 2);
     }
   }
@@ -146,7 +146,7 @@ TEST(Compare, OthersChooseByFoldsWithinFolds) {
     EXPECT_EQ(row.folds[f].kernel, best / 2);
     EXPECT_EQ(row.folds[f].lambda, all[best].lambda);
     for (std::size_t i = 0; i < rows.test.size(); ++i) {
-      wrong += row.folds[f].told.classes[i] == ring.labels[usize(rows.test[i])] ? 0 : 1;
+      wrong += row.folds[f].predictions.classes[i] == ring.labels[usize(rows.test[i])] ? 0 : 1;
     }
   }
   EXPECT_DOUBLE_EQ(row.error, static_cast<double>(wrong) / 60);
@@ -171,8 +171,8 @@ TEST(Compare, TellsWhoIsWorseAndWhoTies) {
     for (std::size_t f = 0; f < found.folds.size(); ++f) {
       for (std::size_t i = 0; i < found.folds[f].test.size(); ++i) {
         const Index label = ring.labels[usize(found.folds[f].test[i])];
-        const bool first = found.kernels[usize(a)].folds[f].told.classes[i] == label;
-        const bool second = found.kernels[usize(b)].folds[f].told.classes[i] == label;
+        const bool first = found.kernels[usize(a)].folds[f].predictions.classes[i] == label;
+        const bool second = found.kernels[usize(b)].folds[f].predictions.classes[i] == label;
         if (first != second) ++only[first ? 0 : 1];
       }
     }
@@ -195,8 +195,8 @@ TEST(Compare, NumbersAreComparedBySamples) {
     for (std::size_t f = 0; f < found.folds.size(); ++f) {
       for (std::size_t i = 0; i < found.folds[f].test.size(); ++i) {
         const double y = ring.values[usize(found.folds[f].test[i])];
-        d.push_back(std::pow(y - found.kernels[usize(a)].folds[f].told.values[i], 2) -
-                    std::pow(y - found.kernels[usize(b)].folds[f].told.values[i], 2));
+        d.push_back(std::pow(y - found.kernels[usize(a)].folds[f].predictions.values[i], 2) -
+                    std::pow(y - found.kernels[usize(b)].folds[f].predictions.values[i], 2));
       }
     }
     p.push_back(paired_t_p(d));
@@ -223,7 +223,7 @@ TEST(Compare, AFailureLeavesTheOthers) {
   EXPECT_THROW((void)compare(ring, by(Machine::ridge), candidates), Error);
 }
 
-TEST(Compare, AKernelWithoutRoomLeavesTheOthers) {
+TEST(Compare, AKernelThatExceedsMemoryLeavesTheOthers) {
   const Ring ring(40);
   CompareOptions options = by(Machine::ridge);
   options.memory = 40 * 40 * sizeof(double) - 1;
@@ -274,7 +274,7 @@ TEST(Compare, BalancedErrorsAreThoseOfClasses) {
     for (std::size_t i = 0; i < found.folds[f].test.size(); ++i) {
       const Index label = ring.labels[usize(found.folds[f].test[i])];
       of[usize(label)] += 1;
-      wrong[usize(label)] += found.kernels[0].folds[f].told.classes[i] == label ? 0 : 1;
+      wrong[usize(label)] += found.kernels[0].folds[f].predictions.classes[i] == label ? 0 : 1;
     }
   }
   EXPECT_NEAR(found.kernels[0].error, (wrong[0] / of[0] + wrong[1] / of[1] + wrong[2] / of[2]) / 3, 1e-14);
@@ -290,9 +290,9 @@ TEST(Compare, TestSamplesAreScoredByTheChoiceOfAllTrainingSamples) {
     const AnyMatrix k = gram_of(row.kernel(), ring.view());
     const AnyMatrix test = gram_of(row.kernel(), ring.view(), others.view());
     const FittedMachine fitted = train_classes(k, ring.labels, 3, {.machine = Machine::ridge, .lambda = row.lambda});
-    const auto told = classes_of(fitted.scheme, 3, decision(fitted.fit, view_of(test)).view());
+    const auto predicted = classes_of(fitted.scheme, 3, decision(fitted.fit, view_of(test)).view());
     Index wrong = 0;
-    for (std::size_t i = 0; i < told.size(); ++i) wrong += told[i] == others.labels[i] ? 0 : 1;
+    for (std::size_t i = 0; i < predicted.size(); ++i) wrong += predicted[i] == others.labels[i] ? 0 : 1;
     EXPECT_DOUBLE_EQ(*row.test_error, static_cast<double>(wrong) / 30) << row.candidate.name;
     EXPECT_TRUE(row.test_interval);
   }
@@ -365,7 +365,7 @@ TEST(Compare, StopsWhereItIsAsked) {
   CompareOptions options = by(Machine::svm);
   options.tune.machine.progress = &all;
   (void)compare(ring, options);
-  EXPECT_GT(all.asked, 5);
+  EXPECT_GT(all.updates, 5);
   for (const int last : {1, 5}) {  // the number of polls depends on the clock
     StopAt stop(last);
     options.tune.machine.progress = &stop;

@@ -7,10 +7,10 @@ namespace widelimit {
 namespace {
 
 double share_wrong(const FittedMachine& trained, const Matrix<double>& g, const std::vector<Index>& labels) {
-  const std::vector<Index> told = classes_of(trained.scheme, trained.classes, g.view());
+  const std::vector<Index> predicted = classes_of(trained.scheme, trained.classes, g.view());
   Index wrong = 0;
-  for (std::size_t i = 0; i < told.size(); ++i) wrong += told[i] != labels[i] ? 1 : 0;
-  return static_cast<double>(wrong) / static_cast<double>(told.size());
+  for (std::size_t i = 0; i < predicted.size(); ++i) wrong += predicted[i] != labels[i] ? 1 : 0;
+  return static_cast<double>(wrong) / static_cast<double>(predicted.size());
 }
 
 double mean_clipped(const ClippedLoss& loss, const Matrix<double>& g, const std::vector<double>& targets) {
@@ -69,11 +69,11 @@ std::optional<std::vector<double>> BoundTask::values() const {
   return signs;
 }
 
-BoundRow bound_row(const BoundTask& task, const MachineOptions& asked, const RademacherOptions& options,
+BoundRow bound_row(const BoundTask& task, const MachineOptions& requested, const RademacherOptions& options,
                    bool by_labels) {
-  stop_if_asked(asked.progress);
+  stop_if_requested(requested.progress);
   const bool numbers = task.classes == 0;
-  MachineOptions machine = asked;
+  MachineOptions machine = requested;
   machine.check_definite = !task.semidefinite;
   const FittedMachine trained = numbers
                                     ? train_values(task.gram(), {task.targets.data(), task.samples(), 1, 1}, machine)
@@ -82,9 +82,9 @@ BoundRow bound_row(const BoundTask& task, const MachineOptions& asked, const Rad
   return bound_row(task, trained, how, machine.progress, by_labels);
 }
 
-BoundRow bound_row(const BoundTask& task, const FittedMachine& trained, const RademacherOptions& asked,
+BoundRow bound_row(const BoundTask& task, const FittedMachine& trained, const RademacherOptions& requested,
                    Progress* progress, bool by_labels) {
-  RademacherOptions options = asked;
+  RademacherOptions options = requested;
   options.check_definite = !task.semidefinite;
   options.progress = progress;
   BoundRow row{.labels = "true",
@@ -103,7 +103,7 @@ BoundRow bound_row(const BoundTask& task, const FittedMachine& trained, const Ra
                                    : rademacher_bound(task.gram(), trained.fit, task.targets, options);
     measure(row, task, trained);
   }
-  stop_if_asked(progress);
+  stop_if_requested(progress);
   const auto values = task.values();
   if (by_labels && values) {
     row.label = label_bound(task.gram(), *values, {.delta = options.delta, .progress = progress});

@@ -51,13 +51,13 @@ ClippedLoss error_loss(const Loss& loss) {
 namespace {
 
 /// Relative amount by which rounding of the kernel entries can reduce a square.
-constexpr double lost_square = 1e-8;
+constexpr double square_rounding = 1e-8;
 
 /// Returns an upper bound on the root of a square that is a sum of `terms` products of moduli `parts`. Throws
 /// Error{input} if the square is more negative than rounding explains.
 double root_of_square(double square, double parts, Index terms, const char* what) {
   const double rounding = rounding_of(2 * terms + 16) * parts;
-  if (square < -std::max(rounding, lost_square * parts)) {
+  if (square < -std::max(rounding, square_rounding * parts)) {
     fail(Code::input, "{} is {:.3g}; it must not be negative: give a positive semi-definite matrix", what, square);
   }
   return std::sqrt(std::max(square, 0.0) + rounding) * (1 + 4 * unit_rounding);
@@ -79,19 +79,19 @@ FunctionSize machine_size(const GramMatrix& k, double asymmetry, const Fit& fit,
   size.trace = trace_of(k);
   const ProductRounding rounding(k, asymmetry);
   double square = 0;
-  double lost = 0;
+  double parts = 0;
   double offset = 0;
   for (Index j = 0; j < fit.alpha.cols(); ++j) {
     const double b = fit.bias[static_cast<std::size_t>(j)];
     const double reach = rounding.size_of(fit.alpha.view(), j);  // αᵀKα ≤ reach²
     offset += b * b;
-    lost += reach * reach * (1 + asymmetry / unit_rounding);
+    parts += reach * reach * (1 + asymmetry / unit_rounding);
     for (Index i = 0; i < fit.alpha.rows(); ++i) {
       square += fit.alpha(i, j) * (g(i, j) - b);
-      lost += std::fabs(fit.alpha(i, j) * b);
+      parts += std::fabs(fit.alpha(i, j) * b);
     }
   }
-  size.norm = root_of_square(square, lost, fit.alpha.rows(), "the squared norm αᵀKα");
+  size.norm = root_of_square(square, parts, fit.alpha.rows(), "the squared norm αᵀKα");
   size.offset = std::sqrt(offset);
   return size;
 }
@@ -112,7 +112,7 @@ double check_machine(const GramMatrix& k, const Fit& fit, std::size_t known, con
          fit.alpha.rows(), known);
   }
   if (options.check_definite && !is_semidefinite(k, options.progress)) {
-    fail(Code::input, "{}: this kernel defines no norm", diagonal_cure(k, options.progress));
+    fail(Code::input, "{}: this kernel defines no norm", diagonal_shift_advice(k, options.progress));
   }
   return asymmetry;
 }

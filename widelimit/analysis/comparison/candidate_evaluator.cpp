@@ -48,7 +48,7 @@ CandidateEvaluator::CandidateEvaluator(const SampleTargets& truth, const std::ve
 std::vector<double> CandidateEvaluator::losses(const ComparedKernel& row) const {
   std::vector<double> all;
   for (std::size_t f = 0; f < folds_.size(); ++f) {
-    const std::vector<double> here = losses_of(truth_, row.folds[f].told, folds_[f].test);
+    const std::vector<double> here = losses_of(truth_, row.folds[f].predictions, folds_[f].test);
     all.insert(all.end(), here.begin(), here.end());
   }
   return all;
@@ -58,7 +58,7 @@ void CandidateEvaluator::evaluate(ComparedKernel& row) const {
   std::vector<double> errors;
   double sum = 0;
   for (std::size_t f = 0; f < folds_.size(); ++f) {
-    const double here = sum_of_errors(truth_, row.folds[f].told, folds_[f].test, weights_);
+    const double here = sum_of_errors(truth_, row.folds[f].predictions, folds_[f].test, weights_);
     row.folds[f].error = here / fold_weights_[f];
     errors.push_back(row.folds[f].error);
     sum += here;

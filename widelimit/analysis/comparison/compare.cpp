@@ -110,7 +110,7 @@ class ComparisonSetting {
     return {machine.weights.begin(), machine.weights.end()};
   }
 
-  [[nodiscard]] KernelAnswer kernel(const AnyKernel& kernel, Kind kind) const {
+  [[nodiscard]] KernelResult kernel(const AnyKernel& kernel, Kind kind) const {
     KernelRequest request{.kernel = kernel, .kind = kind, .precision = options_.precision};
     request.method = Method::exact;
     request.memory = options_.memory;
@@ -118,8 +118,8 @@ class ComparisonSetting {
     return compute_kernel(request, x_, test_ ? std::optional(test_->x) : std::nullopt, engine_);
   }
 
-  [[nodiscard]] GramMatrix gram(const KernelAnswer& answer) const {
-    return {view_of(answer.matrices.front().values), engine_};
+  [[nodiscard]] GramMatrix gram(const KernelResult& result) const {
+    return {view_of(result.matrices.front().values), engine_};
   }
 
   /// Computes held-out errors on all training samples.
@@ -139,25 +139,25 @@ class ComparisonSetting {
   }
 
   /// Fits the chosen machine on the training part of a fold and predicts the test part.
-  [[nodiscard]] FoldChoice told(const OuterFold& fold, const GramMatrix& k, const GramMatrix& square,
-                                const Choice& choice) const {
+  [[nodiscard]] FoldChoice test_choice(const OuterFold& fold, const GramMatrix& k, const GramMatrix& square,
+                                       const Choice& choice) const {
     const FittedMachine fitted = fold.task.fit(square, choice.point.lambda);
     const EngineMatrix rows = k.algebra().gather(k.matrix(), fold.rows.test, fold.rows.train);
     return {.kernel = choice.kernel,
             .lambda = choice.point.lambda,
             .converged = fitted.fit.summary.converged(),
-            .told = fold.task.told(fitted, decision(fitted.fit, rows, engine_))};
+            .predictions = fold.task.predict(fitted, decision(fitted.fit, rows, engine_))};
   }
 
   /// Sets the unweighted error on the test samples of the machine fitted to all training samples.
-  void add_test_error(ComparedKernel& row, const KernelAnswer& answer, double lambda) const {
+  void add_test_error(ComparedKernel& row, const KernelResult& result, double lambda) const {
     if (!test_) return;
     const PartTask task(truth_, all_rows(x_.count()), checked_machine());
-    const FittedMachine fitted = task.fit(gram(answer), lambda);
-    const AnyView test_by_train = view_of(answer.matrices.back().values);
-    const MachinePredictions told = task.told(fitted, decision(fitted.fit, test_by_train, engine_));
+    const FittedMachine fitted = task.fit(gram(result), lambda);
+    const AnyView test_by_train = view_of(result.matrices.back().values);
+    const MachinePredictions predictions = task.predict(fitted, decision(fitted.fit, test_by_train, engine_));
     const SampleTargets truth = sample_targets(test_->targets);
-    const double errors = sum_of_errors(truth, told, all_rows(truth.samples()), {});
+    const double errors = sum_of_errors(truth, predictions, all_rows(truth.samples()), {});
     row.test_error = errors / static_cast<double>(truth.samples());
     if (truth.classes()) row.test_interval = wilson_interval(std::llround(errors), truth.samples());
   }
@@ -219,12 +219,12 @@ class Run {
   }
 
   void add_kernel(const AnyKernel& kernel, bool alone) {
-    const KernelAnswer answer = setting_.kernel(kernel, row_.candidate.kind);
-    row_.kernel_seconds += answer.seconds;
-    row_.quadrature_error = std::max(row_.quadrature_error, answer.quadrature_error);
-    const GramMatrix k = setting_.gram(answer);
+    const KernelResult result = setting_.kernel(kernel, row_.candidate.kind);
+    row_.kernel_seconds += result.seconds;
+    row_.quadrature_error = std::max(row_.quadrature_error, result.quadrature_error);
+    const GramMatrix k = setting_.gram(result);
     TuneOptions options = setting_.options().tune;
-    options.machine.check_definite = !answer.semidefinite;
+    options.machine.check_definite = !result.semidefinite;
     if (options.lambdas.empty()) options.lambdas = lambdas_for(k);
     const std::size_t place = row_.tuned.size();
     row_.tuned.push_back({kernel, setting_.tune(k, options)});
@@ -233,9 +233,9 @@ class Run {
       if (message_.empty()) message_ = points.front().message;
       return;
     }
-    if (improve(whole_, place, points)) setting_.add_test_error(row_, answer, whole_->point.lambda);
+    if (improve(whole_, place, points)) setting_.add_test_error(row_, result, whole_->point.lambda);
     for (std::size_t f = 0; f < in_folds_.size(); ++f) {
-      stop_if_asked(options.machine.progress);
+      stop_if_requested(options.machine.progress);
       const OuterFold& fold = setting_.folds()[f];
       const GramMatrix square = k.part(fold.rows.train);
       // A single kernel with a single λ needs no selection.
@@ -243,7 +243,7 @@ class Run {
           alone && points.size() == 1
               ? std::vector<TunePoint>{{.lambda = points.front().lambda, .misclassified = 0.0, .squared_error = 0.0}}
               : setting_.tune(fold, square, options);
-      if (improve(in_folds_[f], place, within)) row_.folds[f] = setting_.told(fold, k, square, *in_folds_[f]);
+      if (improve(in_folds_[f], place, within)) row_.folds[f] = setting_.test_choice(fold, k, square, *in_folds_[f]);
     }
   }
 
@@ -345,10 +345,11 @@ std::vector<std::size_t> Comparison::order() const {
 }
 
 Comparison compare_kernels(const std::vector<Candidate>& candidates, const SampleView& x, const FitTargets& targets,
-                           const std::optional<TestSamples>& test, const CompareOptions& asked, const Engine& engine) {
+                           const std::optional<TestSamples>& test, const CompareOptions& requested,
+                           const Engine& engine) {
   check_names(candidates);
-  SharedProgress progress(asked.tune.machine.progress, std::ssize(candidates), "kernels");
-  CompareOptions options = asked;
+  SharedProgress progress(requested.tune.machine.progress, std::ssize(candidates), "kernels");
+  CompareOptions options = requested;
   options.tune.machine.progress = progress.get();
   const ComparisonSetting setting(x, targets, test, options, engine);
   const CandidateEvaluator evaluator(setting.truth(), setting.rows(), setting.weights());

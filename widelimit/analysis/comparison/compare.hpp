@@ -34,7 +34,7 @@ struct FoldChoice {
   double lambda = 0;
   double error = 0;  ///< error on the test part
   bool converged = true;
-  MachinePredictions told;  ///< predictions on the test rows
+  MachinePredictions predictions;  ///< predictions on the test rows
 };
 
 /// One candidate, its selected kernel and its errors. Errors are misclassification rates, weighted if samples or

@@ -13,7 +13,7 @@ namespace {
 /// Relative rounding error of sums of up to a million losses.
 constexpr double objective_rounding = 1e4 * std::numeric_limits<double>::epsilon();
 /// Minimum quotient of a denominator and its uncertainty for a ratio to be reported.
-constexpr double telling = 1e3;
+constexpr double least_significance = 1e3;
 
 }  // namespace
 
@@ -41,7 +41,7 @@ RateCheck check_rate(const Trajectory& trajectory, const RateEnds& ends,
     const double right = bound(trajectory.times[k]) * (ends.first - optimum);
     if (left > right + uncertainty) check.holds = false;
     // At time 0 the ratio is 1.
-    if (trajectory.times[k] == 0 || ends.outside || right <= telling * uncertainty) continue;
+    if (trajectory.times[k] == 0 || ends.outside || right <= least_significance * uncertainty) continue;
     if (!check.largest_ratio || left / right > *check.largest_ratio) {
       check.largest_ratio = left / right;
       check.at = trajectory.times[k];

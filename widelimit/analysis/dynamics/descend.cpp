@@ -257,12 +257,12 @@ void DescendOptions::validate() const {
   }
 }
 
-Trajectory descend(const GramMatrix& k, MatrixView<const double> targets, const DescendOptions& asked) {
-  const Interruptible interruptible(asked.progress);
+Trajectory descend(const GramMatrix& k, MatrixView<const double> targets, const DescendOptions& requested) {
+  const Interruptible interruptible(requested.progress);
   const auto begin = Clock::now();
-  asked.validate();
+  requested.validate();
   (void)k.check();
-  DescendOptions options = asked;
+  DescendOptions options = requested;
   const Index n = k.samples();
   const DynamicsInput input{n, targets, options.loss, options.lambda};
   check_dynamics(input, options.start, options.record);

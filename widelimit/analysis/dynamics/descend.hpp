@@ -53,6 +53,7 @@ struct DescendOptions {
 /// Summary warns if the learning rate exceeds 2/M (convergence_rate.hpp). The run stops as `diverged` if outputs exceed
 /// 1e30, and is also `diverged` if the final objective exceeds twice the initial one. A step costs O(n²·outputs) for
 /// all samples, less if few slopes change, and O(n·|B|·outputs) for a batch. [docs/theory/dynamics.md]
-[[nodiscard]] Trajectory descend(const GramMatrix& k, MatrixView<const double> targets, const DescendOptions& asked);
+[[nodiscard]] Trajectory descend(const GramMatrix& k, MatrixView<const double> targets,
+                                 const DescendOptions& requested);
 
 }  // namespace widelimit

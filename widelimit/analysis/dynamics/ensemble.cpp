@@ -176,7 +176,7 @@ Ensemble ensemble(const EnsembleKernels& kernels, MatrixView<const double> targe
   const EnsembleSolver solver(kernels, targets, options);
   if (solver.indefinite()) {
     result.summary.ending = Ending::not_positive_definite;
-    result.summary.message = diagonal_cure(kernels.trained, options.progress);
+    result.summary.message = diagonal_shift_advice(kernels.trained, options.progress);
   } else {
     result.times = options.times;
     const Index moments = std::ssize(options.times);

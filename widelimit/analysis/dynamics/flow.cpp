@@ -100,7 +100,7 @@ Trajectory flow(const GramMatrix& k, MatrixView<const double> targets, const Flo
     ticker.at(++done);
   }
   Trajectory trajectory = std::move(recorder).finish();
-  solver->tell(trajectory);
+  solver->report(trajectory);
   if (!finite && trajectory.summary.converged()) {
     trajectory.summary.ending = Ending::diverged;
     trajectory.summary.message = "outputs exceeded the range of float64; scale the kernel or choose earlier times";

@@ -53,13 +53,13 @@ std::optional<Fit> fit_each_output(const GramMatrix& k, const DynamicsInput& inp
 std::optional<Fit> fit_classes(const GramMatrix& k, const DynamicsInput& input, const LimitSettings& settings) {
   const Index classes = input.targets.cols;
   std::vector<Index> labels;
-  std::vector<bool> seen(static_cast<std::size_t>(classes));
+  std::vector<bool> present(static_cast<std::size_t>(classes));
   for (Index i = 0; i < input.samples; ++i) {
     const double* row = input.targets.row(i);
     labels.push_back(std::find(row, row + classes, 1.0) - row);
-    seen[static_cast<std::size_t>(labels.back())] = true;
+    present[static_cast<std::size_t>(labels.back())] = true;
   }
-  if (classes < 2 || std::count(seen.begin(), seen.end(), false) > 0) return std::nullopt;
+  if (classes < 2 || std::count(present.begin(), present.end(), false) > 0) return std::nullopt;
   return fit_softmax(k, labels, classes,
                      {.lambda = settings.lambda,
                       .weights = {},

@@ -107,7 +107,7 @@ Trajectory Recorder::finish() && {
 Trajectory without_machine(Trajectory trajectory, const GramMatrix& k, Progress* progress) {
   trajectory.summary.ending = Ending::not_positive_definite;
   trajectory.summary.method = "not started";
-  trajectory.summary.message = diagonal_cure(k, progress);
+  trajectory.summary.message = diagonal_shift_advice(k, progress);
   return trajectory;
 }
 

@@ -2,8 +2,8 @@
 
 namespace widelimit {
 
-const char* text(KinkBehaviour meeting) {
-  switch (meeting) {
+const char* text(KinkBehaviour behaviour) {
+  switch (behaviour) {
     case KinkBehaviour::crosses:
       return "crosses";
     case KinkBehaviour::slides:

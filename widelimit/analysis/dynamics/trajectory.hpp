@@ -34,7 +34,7 @@ enum class KinkBehaviour : std::uint8_t {
   leaves,   ///< leaves the kink after sliding
   rests,    ///< stays on the kink with the slope of one side
 };
-[[nodiscard]] const char* text(KinkBehaviour meeting);
+[[nodiscard]] const char* text(KinkBehaviour behaviour);
 
 struct FlowEvent {
   double time = 0;

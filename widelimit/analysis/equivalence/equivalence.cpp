@@ -172,7 +172,7 @@ class Comparison {
   [[nodiscard]] bool shared() const {
     return options_.kernel == MachineKernel::limit && begins_at_zero(options_.train.regulariser);
   }
-  [[nodiscard]] bool every_step_sees_all() const {
+  [[nodiscard]] bool uses_full_batches() const {
     return options_.train.batch == 0 || options_.train.batch == data_.x.count();
   }
 
@@ -227,7 +227,7 @@ class Comparison {
 
   /// Trains the machine of this network unless the current one is valid for it.
   void choose_machine(const TrainedNetwork& trained, const TrainOptions& how) {
-    if (shared() && machine_seed_ == (every_step_sees_all() ? options_.train.seed : how.seed)) return;
+    if (shared() && machine_seed_ == (uses_full_batches() ? options_.train.seed : how.seed)) return;
     if (options_.kernel == MachineKernel::start) kernels_ = own_kernels(trained);
     machine_ = follow(kernels_, trained, how);
     machine_seed_ = how.seed;

@@ -55,7 +55,7 @@ void BarrierOptions::validate() const {
 }
 
 double prediction_error(MatrixView<const double> outputs, MatrixView<const double> targets, const Loss& loss) {
-  if (const std::optional<double> right = told_right(outputs, targets)) return 1 - *right;
+  if (const std::optional<double> right = accuracy_of(outputs, targets)) return 1 - *right;
   double sum = 0;
   for (Index i = 0; i < outputs.rows; ++i) {
     sum += loss_value(loss, {outputs.row(i), usize(outputs.cols)}, {targets.row(i), usize(targets.cols)});

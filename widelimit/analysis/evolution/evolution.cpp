@@ -43,14 +43,15 @@ class CheckpointObserver {
   [[nodiscard]] const std::vector<Index>& steps() const { return steps_; }
   [[nodiscard]] const std::map<Index, AnyParameters>& weights() const { return weights_; }
 
-  void see(const TrainStep& step) {
+  void observe(const TrainStep& step) {
     if (!due(step.step)) return;
-    std::visit([&](const auto* w) { look(*step.architecture, *w, step.step, step.rate); }, step.parameters);
+    std::visit([&](const auto* w) { measure(*step.architecture, *w, step.step, step.rate); }, step.parameters);
   }
 
-  void see_end(const TrainedNetwork& trained, double rate) {
+  void observe_end(const TrainedNetwork& trained, double rate) {
     if (!due(trained.summary.steps)) return;
-    std::visit([&](const auto& w) { look(trained.architecture, w, trained.summary.steps, rate); }, trained.parameters);
+    std::visit([&](const auto& w) { measure(trained.architecture, w, trained.summary.steps, rate); },
+               trained.parameters);
   }
 
  private:
@@ -60,7 +61,7 @@ class CheckpointObserver {
   }
 
   template <std::floating_point T>
-  void look(const Architecture& architecture, const Parameters<T>& w, Index step, double rate) {
+  void measure(const Architecture& architecture, const Parameters<T>& w, Index step, double rate) {
     const Tensor<T> x = read_samples<T>(probe_.x, architecture.input);
     if (step == 0) start_ = w;
     OutputKernelOptions how = options_.kernel;
@@ -71,8 +72,8 @@ class CheckpointObserver {
     point.step = step;
     point.epoch = static_cast<double>(step) / static_cast<double>(in_epoch_);
     point.kernel_error = found.relative_error;
-    tell_kernel(found.kernels, point);
-    tell_sharpness(architecture, w, x, rate, point);
+    set_kernel_measurements(found.kernels, point);
+    set_sharpness(architecture, w, x, rate, point);
     const auto& start = std::get<Parameters<T>>(start_);
     point.moved = std::sqrt(squared_distance(w, start, engine_));
     const double size = std::sqrt(squared_distance(start, zero_parameters<T>(architecture), engine_));
@@ -94,7 +95,7 @@ class CheckpointObserver {
   }
 
   /// Sets all measurements that depend only on the kernels.
-  void tell_kernel(const std::vector<Matrix<double>>& kernels, Checkpoint& point) const {
+  void set_kernel_measurements(const std::vector<Matrix<double>>& kernels, Checkpoint& point) const {
     point.kernel_norm = kernel_norm(kernels);
     if (!(point.kernel_norm > 0)) {
       fail(Code::numerical, "the tangent kernel of the probe samples is 0 at step {}: all gradients vanish",
@@ -126,8 +127,8 @@ class CheckpointObserver {
 
   /// Extrapolates from the probe set: λ_max of a kernel is proportional to the number of samples.
   template <std::floating_point T>
-  void tell_sharpness(const Architecture& architecture, const Parameters<T>& w, const Tensor<T>& x, double rate,
-                      Checkpoint& point) const {
+  void set_sharpness(const Architecture& architecture, const Parameters<T>& w, const Tensor<T>& x, double rate,
+                     Checkpoint& point) const {
     const auto found = largest_eigenvalue(architecture, w, x, {}, engine_, options_.train.progress);
     if (!found) return;
     point.largest_eigenvalue = *found * static_cast<double>(data_.x.count()) / static_cast<double>(x.count());
@@ -262,26 +263,26 @@ Evolution evolution(const Network& network, const TrainData& data, const Probe& 
   check_probe(data, probe);
   if (options.barrier) require_children(options.train, data.x.count());
   Evolution result;
-  CheckpointObserver watcher(data, probe, options, engine, result);
+  CheckpointObserver recorder(data, probe, options, engine, result);
   const double kernels = options.kernel.outputs == KernelOutputs::each ? static_cast<double>(data.y.cols) : 1.0;
   const auto n = static_cast<double>(probe.x.count());
-  require_memory(8 * n * n * kernels * static_cast<double>(watcher.steps().size()), options.train.memory,
+  require_memory(8 * n * n * kernels * static_cast<double>(recorder.steps().size()), options.train.memory,
                  "the kernels of all checkpoints", "choose fewer checkpoints or probe samples");
   TrainOptions train_options = options.train;
-  train_options.record_at = watcher.steps();
+  train_options.record_at = recorder.steps();
   train_options.record_outputs = false;
   double rate = 0;
   train_options.observer = [&](const TrainStep& step) {
     rate = step.rate;
-    watcher.see(step);
+    recorder.observe(step);
     if (options.train.observer) options.train.observer(step);
   };
   result.trained = train(network, data, train_options, engine);
-  if (result.trained.summary.finished()) watcher.see_end(result.trained, rate);
+  if (result.trained.summary.finished()) recorder.observe_end(result.trained, rate);
   fill_record(result.trained.record, result.checkpoints);
   result.distances = distance_matrix(result.kernels);
   if (result.trained.summary.finished()) {
-    grow_branches(network, data, options, watcher.weights(), engine, result);
+    grow_branches(network, data, options, recorder.weights(), engine, result);
   }
   add_remarks(options, result, result.remarks);
   if (!options.keep_kernels) result.kernels.clear();
@@ -302,7 +303,7 @@ void EvolutionOptions::validate() const {
   if (train.from != nullptr || train.initial != nullptr) {
     fail(Code::usage, "an evolution starts with a new training; omit the earlier training");
   }
-  if (!train.look)
+  if (!train.keep_record)
     fail(Code::usage,
          "an evolution evaluates all samples at its checkpoints; it requires the evaluation of losses on all samples");
   if (checkpoints < 2 || checkpoints > most_checkpoints) {

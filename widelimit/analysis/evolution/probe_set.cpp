@@ -9,10 +9,10 @@
 namespace widelimit {
 
 std::vector<Index> probe_samples(std::span<const Index> classes, Index samples, Index count) {
-  const Index wanted = std::clamp<Index>(count, 0, samples);
+  const Index requested = std::clamp<Index>(count, 0, samples);
   std::vector<Index> chosen;
   if (classes.empty()) {
-    chosen.resize(usize(wanted));
+    chosen.resize(usize(requested));
     std::iota(chosen.begin(), chosen.end(), Index{0});
     return chosen;
   }
@@ -20,7 +20,7 @@ std::vector<Index> probe_samples(std::span<const Index> classes, Index samples, 
   for (Index i = 0; i < std::ssize(classes); ++i) by_class[classes[usize(i)]].push_back(i);
   // Round-robin over the classes with remaining samples.
   std::map<Index, std::size_t> taken;
-  for (Index left = wanted; left > 0;) {
+  for (Index left = requested; left > 0;) {
     for (const auto& [label, rows] : by_class) {
       if (left == 0 || taken[label] == rows.size()) continue;
       ++taken[label];

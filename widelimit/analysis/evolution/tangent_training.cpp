@@ -197,11 +197,11 @@ TangentTraining tangent_training(const TrainedNetwork& network, const TrainData&
       result.squared_error += error * error / static_cast<double>(n * outputs);
     }
   }
-  result.accuracy = told_right(result.outputs.view(), data.y.block(0, 0, n, outputs));
+  result.accuracy = accuracy_of(result.outputs.view(), data.y.block(0, 0, n, outputs));
   if (!data.test) return result;
   result.test_outputs = predict_outputs(network, *data.test, engine, progress);
   model.subtract(*data.test, a, result.test_outputs);
-  if (data.test_y.rows > 0) result.test_accuracy = told_right(result.test_outputs.view(), data.test_y);
+  if (data.test_y.rows > 0) result.test_accuracy = accuracy_of(result.test_outputs.view(), data.test_y);
   return result;
 }
 

@@ -41,7 +41,7 @@ LabelWeights label_weights(const GramMatrix& h, std::span<const double> residual
   const Index n = h.samples();
   const Algebra& algebra = h.algebra();
   const Eigenpairs pairs = eigenpairs(h, progress);
-  if (pairs.indefinite) fail(Code::numerical, "{}", diagonal_cure(h, progress));
+  if (pairs.indefinite) fail(Code::numerical, "{}", diagonal_shift_advice(h, progress));
   LabelWeights result;
   std::vector<double> turned(usize(n));
   algebra.multiply(Transpose::no, pairs.vectors, {residual.data(), n, 1, 1}, {turned.data(), n, 1, 1});

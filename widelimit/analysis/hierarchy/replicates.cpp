@@ -32,7 +32,7 @@ EntryMoments Replicates::lengthened_to(Index size, Progress* progress) {
     const auto draw_to = [&](Index first, Index last, Matrix<double>& total) {
       draw(replicate, first, last, total);
       ticker.at(replicate * (size - drawn_) + last - drawn_);
-      stop_if_asked(progress);
+      stop_if_requested(progress);
     };
     Matrix<double> mean(points_, samples_);
     Matrix<double>& total = kept_.empty() ? mean : kept_[usize(replicate)];

@@ -21,7 +21,7 @@ GramMatrix held_copy(const GramMatrix& k, Progress* progress) {
   const Index n = k.samples();
   const EngineMatrix whole = k.algebra().allocate(n, n, k.precision());
   for (Index begin = 0; begin < n; begin += rows_at_once) {
-    stop_if_asked(progress);
+    stop_if_requested(progress);
     const Index count = std::min(rows_at_once, n - begin);
     EngineMatrix part = whole.block(begin, 0, count, n);
     k.algebra().write(k.rows(begin, count).view(), part);
@@ -38,7 +38,7 @@ KernelSpectrum::KernelSpectrum(const GramMatrix& k, const KernelSpectrumOptions&
                         "take fewer samples", {Remedy::fewer_samples, Remedy::more_memory});
   const GramMatrix held = k.held() ? k : held_copy(k, options.progress);
   Eigenpairs pairs = eigenpairs(held, options.progress);
-  if (pairs.indefinite) fail(Code::numerical, "{}", diagonal_cure(held, options.progress));
+  if (pairs.indefinite) fail(Code::numerical, "{}", diagonal_shift_advice(held, options.progress));
   vectors_ = std::move(pairs.vectors);
   values_.assign(pairs.values.rbegin(), pairs.values.rend());
   // ‖ΔK‖₂ ≤ ε‖|K|‖₂ ≤ ε‖K‖₁ for entries of relative precision ε; the factor 8 is a safety margin for kernels with more

@@ -133,18 +133,19 @@ class ChainBound final : public LowerBound {
         balls[usize(k)] = support_.lift(groups.balls[usize(begin + k)]);
         scales[usize(k)] = scale_of(balls[usize(k)]);
       });
-      std::vector<ConeSum> asked;
+      std::vector<ConeSum> requests;
       for (Index k = 0; k < size; ++k) {
         for (Index q = groups.first[usize(begin + k)]; q < groups.first[usize(begin + k + 1)]; ++q) {
-          asked.push_back({.ball = k, .weights = rows_.of(problem_.functionals[usize(queries[usize(q)].functional)])});
+          requests.push_back(
+              {.ball = k, .weights = rows_.of(problem_.functionals[usize(queries[usize(q)].functional)])});
         }
       }
-      std::vector<Interval> sums(asked.size());
+      std::vector<Interval> sums(requests.size());
       const HeldBalls held(support_, problem_.options.norm == Norm::l2, balls);
-      holder()->cones.enclose_sums(held.view(), weights_, asked, sums.data());
-      for (std::size_t q = 0; q < asked.size(); ++q) {
+      holder()->cones.enclose_sums(held.view(), weights_, requests, sums.data());
+      for (std::size_t q = 0; q < requests.size(); ++q) {
         const std::size_t place = usize(first) + q;
-        bounds[place] = bound(weights_of(queries[place]), scales[usize(asked[q].ball)], sums[q]);
+        bounds[place] = bound(weights_of(queries[place]), scales[usize(requests[q].ball)], sums[q]);
       }
     }
   }

@@ -202,8 +202,8 @@ void IntervalEntryBounds::high_on_the_left(const RangeStrip& strip, EntryScratch
   }
   for (Index k = 0; k < turned; ++k) {
     const std::int32_t i = scratch.turned[usize(k)];
-    const double meeting = std::min(-strip.low[i], strip.norm.high) * surely_beyond;
-    if (meeting >= strip.norm.low) to[i] = std::max(to[i], meeting * opposite);
+    const double crossing = std::min(-strip.low[i], strip.norm.high) * surely_beyond;
+    if (crossing >= strip.norm.low) to[i] = std::max(to[i], crossing * opposite);
   }
 }
 

@@ -43,17 +43,17 @@ class HeldSums final : public EntrySums {
       ConeRanges ranges{.inner = ranges_.geometry().placed};
       if (!ranges_.common()) ranges.spread = support_.spread;
       if (boxed) cut_by_box(std::span(groups.balls).subspan(usize(begin), usize(end - begin)), some, ranges);
-      std::vector<ConeSum> asked;
+      std::vector<ConeSum> requests;
       const Index first = groups.first[usize(begin)];
       for (Index b = begin; b < end; ++b) {
         for (Index q = groups.first[usize(b)]; q < groups.first[usize(b + 1)]; ++q) {
           const Functional& functional = problem_.functionals[usize(queries[usize(q)].functional)];
-          asked.push_back({.ball = b - begin, .weights = rows_.of(functional)});
+          requests.push_back({.ball = b - begin, .weights = rows_.of(functional)});
           result[usize(q)].norm = some[usize(b - begin)].outer;
         }
       }
-      std::vector<double> sums(asked.size());
-      support_.cones.bound_sums(profile_, rule_, ranges, some, weights_, asked, sums.data());
+      std::vector<double> sums(requests.size());
+      support_.cones.bound_sums(profile_, rule_, ranges, some, weights_, requests, sums.data());
       for (std::size_t q = 0; q < sums.size(); ++q) result[usize(first) + q].sum = sums[q];
     }
     return result;

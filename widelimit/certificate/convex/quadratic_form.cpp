@@ -128,9 +128,9 @@ QuadraticForm quadratic_form(const Expansion& expansion, const ReducedDirections
   }
   QuadraticForm form{.b = Matrix<double>(dimension, dimension)};
   if (largest == 0) return form;
-  double ignored = 0, lost = 0;
-  above = large_squares(std::move(above), negligible, ignored);
-  below = large_squares(std::move(below), negligible, lost);
+  double ignored_above = 0, ignored_below = 0;
+  above = large_squares(std::move(above), negligible, ignored_above);
+  below = large_squares(std::move(below), negligible, ignored_below);
   RunSum runs(dimension, 1 / std::sqrt(largest));
   for (const auto& [squares, sign] : {std::pair{std::cref(above), 1.0}, std::pair{std::cref(below), -1.0}}) {
     const auto all = std::span<const Square>(squares.get());
@@ -142,7 +142,7 @@ QuadraticForm quadratic_form(const Expansion& expansion, const ReducedDirections
   mirror_upper(form.b.view());
   const auto samples = static_cast<double>(directions.rows);
   const double relative = 1.01 * (rows_in_run + 8) * 0x1p-24 + (samples + 8) * 0x1p-52;
-  form.error = 1.01 * (lost + relative * total +
+  form.error = 1.01 * (ignored_below + relative * total +
                        static_cast<double>(dimension) * static_cast<double>(dimension) * samples * 0x1p-120 * largest);
   return form;
 }

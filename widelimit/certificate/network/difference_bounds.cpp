@@ -60,10 +60,10 @@ class DifferenceBounding {
       weigh(stage, pair);
     } else if (std::holds_alternative<Conv>(layer)) {
       for (const auto each : {&EnclosedPair::trained, &EnclosedPair::start, &EnclosedPair::difference}) {
-        Enclosure seen;
-        stage.windows->gather((pair.*each).centre, seen.centre, engine_);
-        stage.windows->gather((pair.*each).radius, seen.radius, engine_);
-        pair.*each = std::move(seen);
+        Enclosure patches;
+        stage.windows->gather((pair.*each).centre, patches.centre, engine_);
+        stage.windows->gather((pair.*each).radius, patches.radius, engine_);
+        pair.*each = std::move(patches);
       }
       weigh(stage, pair);
     } else if (const auto* activation = std::get_if<Activation>(&layer)) {

@@ -232,16 +232,16 @@ std::optional<std::size_t> exact_first_layer(const std::vector<Stage>& stages, N
   return std::nullopt;
 }
 
-Tensor<double> seen_by(const Stage& stage, const Tensor<double>& input, const Engine& engine) {
-  Tensor<double> seen;
+Tensor<double> gather_patches(const Stage& stage, const Tensor<double>& input, const Engine& engine) {
+  Tensor<double> patches;
   if (stage.windows) {
     Tensor<double> image;
     image.assign(input, stage.in);
-    stage.windows->gather(image, seen, engine);
+    stage.windows->gather(image, patches, engine);
   } else {
-    seen.assign(input, stage.in);
+    patches.assign(input, stage.in);
   }
-  return seen;
+  return patches;
 }
 
 FirstLayer::FirstLayer(const Architecture& architecture, std::size_t stage, const AnyParameters& parameters,
@@ -253,7 +253,7 @@ FirstLayer::FirstLayer(const Architecture& architecture, std::size_t stage, cons
       norm_(norm) {
   Tensor<double> ones(1, architecture.input);
   std::fill(ones.values().begin(), ones.values().end(), 1.0);
-  const Tensor<double> reach = seen_by(stage_, ones, engine);
+  const Tensor<double> reach = gather_patches(stage_, ones, engine);
   const WeightSlot& slot = architecture.slots[usize(stage_.slot)];
   visit_slot(parameters, minus, usize(stage_.slot), [&](const auto& weights, const auto* subtracted) {
     unit_ = norm == Norm::linf ? unit_radius_linf(slot, weights, subtracted, reach, engine)
@@ -262,9 +262,9 @@ FirstLayer::FirstLayer(const Architecture& architecture, std::size_t stage, cons
 }
 
 void FirstLayer::set_points(const Tensor<double>& points, const Engine& engine) {
-  const Tensor<double> seen = seen_by(stage_, points, engine);
+  const Tensor<double> patches = gather_patches(stage_, points, engine);
   visit_slot(parameters_, minus_, usize(stage_.slot), [&](const auto& weights, const auto* subtracted) {
-    affine_centre(architecture_.slots[usize(stage_.slot)], weights, subtracted, seen, centres_, engine);
+    affine_centre(architecture_.slots[usize(stage_.slot)], weights, subtracted, patches, centres_, engine);
   });
 }
 

@@ -60,7 +60,7 @@ template <std::floating_point T>
 [[nodiscard]] std::optional<std::size_t> exact_first_layer(const std::vector<Stage>& stages, Norm norm);
 
 /// Returns the input of the matrix of a dense or conv stage.
-[[nodiscard]] Tensor<double> seen_by(const Stage& stage, const Tensor<double>& input, const Engine& engine);
+[[nodiscard]] Tensor<double> gather_patches(const Stage& stage, const Tensor<double>& input, const Engine& engine);
 
 /// The first layer on balls without a box. Centres do not depend on the radius and are computed once per set of points;
 /// radii are the ball radius times the dual norms of the columns. Uses the weights, or their difference from `minus`:

@@ -18,8 +18,8 @@ template <typename Sum>
 void enclose_sums(Index terms, Enclosure& values, const Engine& engine, const Sum& sum) {
   const double g = summation_error(terms);
   const auto passes = enclosures_of(engine);
-  const EnclosureView seen = values.update(engine);
-  passes->widen(g, {seen.centre, seen.radius}, values.centre.size(), seen.radius);
+  const EnclosureView view = values.update(engine);
+  passes->widen(g, {view.centre, view.radius}, values.centre.size(), view.radius);
   Enclosure out;
   sum(values.centre, out.centre);
   sum(values.radius, out.radius);
@@ -53,10 +53,10 @@ class Bounding {
 
   void apply(const Dense&, const Stage& stage, Enclosure& values) const { weigh(stage, values); }
   void apply(const Conv&, const Stage& stage, Enclosure& values) const {
-    Enclosure seen;
-    stage.windows->gather(values.centre, seen.centre, engine_);
-    stage.windows->gather(values.radius, seen.radius, engine_);
-    values = std::move(seen);
+    Enclosure patches;
+    stage.windows->gather(values.centre, patches.centre, engine_);
+    stage.windows->gather(values.radius, patches.radius, engine_);
+    values = std::move(patches);
     weigh(stage, values);
   }
   void apply(const Activation& activation, const Stage&, Enclosure& values) const {

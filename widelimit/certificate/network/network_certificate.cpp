@@ -25,7 +25,7 @@ namespace {
 
 /// Returns a value that is negative if and only if the predicted class differs: a margin of zero counts as changed if
 /// prediction takes the other class; outputs that overflow have no class and count as unchanged.
-double told_margin(double margin, bool kept_at_zero) {
+double prediction_margin(double margin, bool kept_at_zero) {
   if (!std::isfinite(margin)) return std::numeric_limits<double>::infinity();
   return margin == 0 && !kept_at_zero ? -std::numeric_limits<double>::denorm_min() : margin;
 }
@@ -71,7 +71,7 @@ class MarginSlope {
     T* signal = signal_.sample(i);
     if (outputs == 1) {
       signal[0] = label == 1 ? T{1} : T{-1};
-      return told_margin(label == 1 ? f[0] : -f[0], label == 0);
+      return prediction_margin(label == 1 ? f[0] : -f[0], label == 0);
     }
     Index nearest = label == 0 ? 1 : 0;
     for (Index k = 0; k < outputs; ++k) {
@@ -79,7 +79,7 @@ class MarginSlope {
     }
     signal[label] = T{1};
     signal[nearest] = T{-1};
-    return told_margin(f[label] - f[nearest], label < nearest);
+    return prediction_margin(f[label] - f[nearest], label < nearest);
   }
 
   void back(const Parameters<T>& w, const Trace<T>& trace, double sign, MatrixView<double> slopes) {
@@ -113,9 +113,9 @@ Attacked attack_margins(const TrainedNetwork& trained, const AttackedRows& attac
     std::vector<double> values(which.size());
     Matrix<double> slopes(x.rows, x.cols, Content::unset);
     margins.evaluate(x, which, values.data(), slopes.view());
-    std::vector<bool> answers;
-    for (const double value : values) answers.push_back(value < 0);
-    return answers;
+    std::vector<bool> is_changed;
+    for (const double value : values) is_changed.push_back(value < 0);
+    return is_changed;
   };
   NearestSamples found(attacked.points.rows, attacked.points.cols);
   AttackDescent(attacked, goal, std::move(rows), *options.attack, found).run(progress);
@@ -302,16 +302,16 @@ void attack_points(const TrainedNetwork& trained, const SampleView& samples, std
 }  // namespace
 
 Certificates certify_network(const TrainedNetwork& trained, const SampleView& given, std::span<const Index> labels,
-                             const CertifyOptions& asked, const Engine& engine, const Scaler* scaling) {
-  const Interruptible interruptible(asked.progress);
+                             const CertifyOptions& requested, const Engine& engine, const Scaler* scaling) {
+  const Interruptible interruptible(requested.progress);
   require_layers(engine, "certificates of networks of finite width");
-  check_request(trained, given, labels, asked);
+  check_request(trained, given, labels, requested);
   const auto begin = Clock::now();
   Dataset data = copy_samples(given, "the samples");
   if (scaling != nullptr) scaling->apply(data);
   const SampleView samples = data.view();
   const Tensor<double> all = read_samples<double>(samples, trained.architecture.input);
-  const InputUnits units(scaling, asked, all.shape().size(),
+  const InputUnits units(scaling, requested, all.shape().size(),
                          std::holds_alternative<Matrix<float>>(data.values) ? Precision::f32 : Precision::f64);
   const CertifyOptions options = units.scaled(rows_of(all));
   const Index count = samples.count();

@@ -137,11 +137,11 @@ Index numbers_within(const LayerPasses<double>& layers, Index most, Index shares
 Index widest(const std::vector<Stage>& stages) {
   Index most = 1;
   for (const Stage& stage : stages) {
-    Index seen = std::max(stage.in.size(), stage.out.size());
+    Index numbers = std::max(stage.in.size(), stage.out.size());
     if (std::holds_alternative<Conv>(stage.layer.value)) {
-      seen += stage.out.positions() * stage.windows->size() * stage.in.channels;
+      numbers += stage.out.positions() * stage.windows->size() * stage.in.channels;
     }
-    most = std::max({most, seen, widest(stage.branch) + stage.in.size(), widest(stage.shortcut) + stage.in.size()});
+    most = std::max({most, numbers, widest(stage.branch) + stage.in.size(), widest(stage.shortcut) + stage.in.size()});
   }
   return most;
 }
@@ -172,9 +172,9 @@ MarginBounds margins_by_parts(const Architecture& architecture, std::optional<st
   const Index parts = (std::ssize(balls) + size - 1) / size;
   const auto one = [&](Index p) {
     const auto some = balls.subspan(usize(p * size), usize(std::min(size, std::ssize(balls) - p * size)));
-    std::vector<Index> told;
-    for (const Ball& ball : some) told.push_back(labels[usize(ball.point)]);
-    margins.put(p * size, part(some, told));
+    std::vector<Index> ball_labels;
+    for (const Ball& ball : some) ball_labels.push_back(labels[usize(ball.point)]);
+    margins.put(p * size, part(some, ball_labels));
   };
   if (!layers) {
     engine.for_each(parts, one);

@@ -11,7 +11,7 @@
 
 namespace widelimit {
 
-void FunctionalState::hear(double r, double bound) {
+void FunctionalState::record_bound(double r, double bound) {
   if (bound > 0) {
     low = r, low_bound = bound;
     if (side > 0) high_bound /= 2;
@@ -45,22 +45,22 @@ PointSearch::PointSearch(RadiusGrid grid, const SearchRange& range, Index begin,
   finish();
 }
 
-void PointSearch::ask(std::vector<BallQuery>& queries) {
+void PointSearch::add_queries(std::vector<BallQuery>& queries) {
   candidate_ = next();
   const double r = grid_.radius(candidate_);
-  asked_.clear();
+  queried_.clear();
   for (std::size_t f = 0; f < states_.size(); ++f) {
     if (states_[f].low >= r) continue;
-    asked_.push_back(f);
+    queried_.push_back(f);
     queries.push_back({.functional = begin_ + static_cast<Index>(f), .radius = r});
   }
 }
 
-void PointSearch::hear(const double* bounds) {
+void PointSearch::record_bound(const double* bounds) {
   const double r = grid_.radius(candidate_);
   bool holds = true;
-  for (std::size_t k = 0; k < asked_.size(); ++k) {
-    states_[asked_[k]].hear(r, bounds[k]);
+  for (std::size_t k = 0; k < queried_.size(); ++k) {
+    states_[queried_[k]].record_bound(r, bounds[k]);
     holds = holds && bounds[k] > 0;
   }
   (holds ? low_ : high_) = candidate_;
@@ -142,7 +142,7 @@ class NestedSearch {
     Index place = low_ == RadiusGrid::none ? first_ : std::max(first_, low_ + 1);
     while (open()) {
       before();
-      ask_ball(std::min(place, most_));
+      add_ball_queries(std::min(place, most_));
       place = next();
     }
     return low_;
@@ -155,7 +155,7 @@ class NestedSearch {
   }
 
   /// Searches all radii up to that of a ball, with bounds built for that ball.
-  void ask_ball(Index place) {
+  void add_ball_queries(Index place) {
     const double radius = grid_.radius(place);
     const auto within = bound_.within({.point = point_, .radius = radius});
     PointSearch search(grid_, {.certified = low_, .first = place, .largest = place}, functional_, {&value_, 1});
@@ -163,10 +163,10 @@ class NestedSearch {
     std::vector<BallQuery> queries;
     while (!search.done()) {
       queries.clear();
-      search.ask(queries);
+      search.add_queries(queries);
       const std::vector<double> bounds = within->evaluate(queries);
       if (!own) own = bounds.front();
-      search.hear(bounds.data());
+      search.record_bound(bounds.data());
     }
     low_ = std::max(low_, search.place());
     if (search.place() != place) failed_ = place;

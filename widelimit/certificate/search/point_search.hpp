@@ -16,10 +16,10 @@ struct FunctionalState {
   double start_bound = 0;
   double low = 0, low_bound = 0;
   double high = std::numeric_limits<double>::infinity(), high_bound = 0;
-  int side = 0;  ///< of the last answer: 1 if it held, −1 if not
+  int side = 0;  ///< of the last result: 1 if it held, −1 if not
 
-  /// Records a bound. Two answers on one side halve the bound at the other end (Illinois method).
-  void hear(double r, double bound);
+  /// Records a bound. Two results on one side halve the bound at the other end (Illinois method).
+  void record_bound(double r, double bound);
   /// Returns the zero of the secant through a radius that holds and one that does not, or through the point itself if
   /// none has failed yet. ∞ if there is no information.
   [[nodiscard]] double secant() const;
@@ -35,9 +35,9 @@ class PointSearch {
   /// Returns the grid index of the largest proved radius, or none.
   [[nodiscard]] Index place() const { return low_; }
 
-  void ask(std::vector<BallQuery>& queries);
+  void add_queries(std::vector<BallQuery>& queries);
   /// Processes the bounds of the requested queries, in order.
-  void hear(const double* bounds);
+  void record_bound(const double* bounds);
 
  private:
   static constexpr Index none = RadiusGrid::none;
@@ -52,7 +52,7 @@ class PointSearch {
   SearchRange range_;
   Index begin_;
   std::vector<FunctionalState> states_;
-  std::vector<std::size_t> asked_;
+  std::vector<std::size_t> queried_;
   Index least_ = none, low_ = none, high_ = unbounded, candidate_ = none;
   Index width_ = 0;
   int rounds_ = 0;

@@ -23,11 +23,11 @@ void search_in_step(const LowerBound& bound, Searches& searches, Progress* progr
     std::vector<std::size_t> first;
     for (auto& search : searches) {
       first.push_back(queries.size());
-      if (active(search)) search->ask(queries);
+      if (active(search)) search->add_queries(queries);
     }
     const std::vector<double> bounds = bound.evaluate(queries);
     for (std::size_t p = 0; p < searches.size(); ++p) {
-      if (active(searches[p])) searches[p]->hear(bounds.data() + first[p]);
+      if (active(searches[p])) searches[p]->record_bound(bounds.data() + first[p]);
     }
     const auto left = std::count_if(searches.begin(), searches.end(), active);
     const Index done = std::ssize(searches) - left;
@@ -126,12 +126,12 @@ std::vector<Index> search_radii(const LowerBound& bound, const SearchedFunctiona
 }
 
 std::vector<bool> holds_at(const LowerBound& bound, std::span<const Functional> functionals,
-                           std::span<const char> asked, double radius) {
+                           std::span<const char> selected, double radius) {
   std::vector<BallQuery> queries;
-  std::vector<bool> holds(asked.size(), false);
+  std::vector<bool> holds(selected.size(), false);
   for (std::size_t f = 0; f < functionals.size(); ++f) {
     const std::size_t point = usize(functionals[f].point);
-    if (asked[point] == 0) continue;
+    if (selected[point] == 0) continue;
     queries.push_back({.functional = static_cast<Index>(f), .radius = radius});
     holds[point] = true;
   }

@@ -57,9 +57,9 @@ struct SearchRange {
                                               const RadiusGrid& grid, std::span<const SearchRange> ranges,
                                               const Engine& engine, Progress* progress);
 
-/// Returns whether the bounds of all functionals of a point are positive at this radius, for the points with asked[k]
-/// set: one evaluation. False for points without functionals.
+/// Returns whether the bounds of all functionals of a point are positive at this radius, for the points with
+/// selected[k] set: one evaluation. False for points without functionals.
 [[nodiscard]] std::vector<bool> holds_at(const LowerBound& bound, std::span<const Functional> functionals,
-                                         std::span<const char> asked, double radius);
+                                         std::span<const char> selected, double radius);
 
 }  // namespace widelimit

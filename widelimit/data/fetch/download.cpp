@@ -46,24 +46,25 @@ class Download final : public HttpBody {
     }
   }
 
-  void begin(const HttpAnswer& answer) override {
-    if (answer.status == 206) {
-      const bool right = asked_ > 0 && answer.first == asked_ && answer.total.value_or(file_.bytes) == file_.bytes;
+  void begin(const HttpResponse& response) override {
+    if (response.status == 206) {
+      const bool right =
+          offset_ > 0 && response.first == offset_ && response.total.value_or(file_.bytes) == file_.bytes;
       if (!right) throw WrongRange();
       joined_ = true;
       return;
     }
-    if (answer.status != 200) {
+    if (response.status != 200) {
       fail(Code::input, "cannot fetch {}: the server answers with status {} and not with the file; check the address",
-           url_, answer.status);
+           url_, response.status);
     }
-    if (answer.length && *answer.length != file_.bytes) {
+    if (response.length && *response.length != file_.bytes) {
       fail(Code::input, {Remedy::mirror},
            "cannot fetch {}: the server offers {} bytes instead of {}; the file there has changed, or a proxy replaces "
            "it: fetch it from a mirror",
-           url_, *answer.length, file_.bytes);
+           url_, *response.length, file_.bytes);
     }
-    start_again(answer.validator);
+    start_again(response.validator);
     joined_ = false;
   }
 
@@ -117,7 +118,7 @@ class Download final : public HttpBody {
   }
 
   void attempt() {
-    const HttpOutcome outcome = ask();
+    const HttpOutcome outcome = request();
     if (part_.size() == file_.bytes) return;
     const bool no_range = outcome.status == 416;
     if (no_range) start_again("");
@@ -128,11 +129,11 @@ class Download final : public HttpBody {
     ++failures_;
   }
 
-  HttpOutcome ask() {
+  HttpOutcome request() {
     const std::string validator = part_.validator(url_);
-    asked_ = validator.empty() ? 0 : part_.size();
+    offset_ = validator.empty() ? 0 : part_.size();
     try {
-      const HttpOutcome outcome = client_.get({url_, asked_, validator, options_.stall}, *this);
+      const HttpOutcome outcome = client_.get({url_, offset_, validator, options_.stall}, *this);
       if (outcome.end != HttpEnd::complete) return outcome;
       if (outcome.status != 200 && outcome.status != 206)
         return {
@@ -170,9 +171,9 @@ class Download final : public HttpBody {
   HttpClient& client_;
   FetchMeter& meter_;
   PartFile part_;
-  std::uint64_t asked_ = 0;  ///< offset requested by the current request
-  bool joined_ = false;      ///< the file was assembled from more than one response
-  bool came_ = false;        ///< this call has received data
+  std::uint64_t offset_ = 0;  ///< offset requested by the current request
+  bool joined_ = false;       ///< the file was assembled from more than one response
+  bool came_ = false;         ///< this call has received data
   int failures_ = 0;
 };
 

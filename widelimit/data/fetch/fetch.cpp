@@ -106,14 +106,14 @@ class Fetcher {
   }
 
   void unpack_members(const SourceFile& file, const fs::path& path, const fs::path& folder) {
-    std::set<std::string> wanted(file.members.begin(), file.members.end());
+    std::set<std::string> missing(file.members.begin(), file.members.end());
     for (Archive archive(path); archive.next(); meter_.wait()) {
-      if (wanted.erase(archive.member()) == 0) continue;
+      if (missing.erase(archive.member()) == 0) continue;
       const fs::path target = folder / archive.member();
       make_folder(target.parent_path());
       write_atomically(target, as_text(archive.read()));
     }
-    if (!wanted.empty()) fail(Code::input, "'{}' has no member '{}'", path.string(), *wanted.begin());
+    if (!missing.empty()) fail(Code::input, "'{}' has no member '{}'", path.string(), *missing.begin());
   }
 
   const FetchOptions& options_;

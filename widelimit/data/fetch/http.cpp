@@ -68,29 +68,29 @@ class RunningTransfer {
 };
 
 /// Parses "bytes 100-999/1000" as {100, 1000}.
-void read_content_range(std::string_view text, HttpAnswer& answer) {
+void read_content_range(std::string_view text, HttpResponse& response) {
   constexpr std::string_view unit = "bytes ";
   if (!text.starts_with(unit)) return;
   text.remove_prefix(unit.size());
   std::uint64_t first = 0, total = 0;
   if (std::from_chars(text.data(), text.data() + text.size(), first).ec != std::errc()) return;
-  answer.first = first;
+  response.first = first;
   const auto slash = text.find('/');
   if (slash == std::string_view::npos) return;
   text.remove_prefix(slash + 1);
-  if (std::from_chars(text.data(), text.data() + text.size(), total).ec == std::errc()) answer.total = total;
+  if (std::from_chars(text.data(), text.data() + text.size(), total).ec == std::errc()) response.total = total;
 }
 
-void read_header(std::string_view name, std::string_view text, HttpAnswer& answer) {
+void read_header(std::string_view name, std::string_view text, HttpResponse& response) {
   const bool strong_tag = name == "etag" && text.starts_with('"');  // a weak tag W/"…" does not ensure equal bytes
-  const bool date = name == "last-modified" && answer.validator.empty();
+  const bool date = name == "last-modified" && response.validator.empty();
   if (name == "content-length") {
     std::uint64_t length = 0;
-    if (std::from_chars(text.data(), text.data() + text.size(), length).ec == std::errc()) answer.length = length;
+    if (std::from_chars(text.data(), text.data() + text.size(), length).ec == std::errc()) response.length = length;
   } else if (name == "content-range") {
-    read_content_range(text, answer);
+    read_content_range(text, response);
   } else if ((strong_tag || date) && text.size() <= longest_validator) {
-    answer.validator = text;
+    response.validator = text;
   }
 }
 
@@ -98,7 +98,7 @@ void read_header(std::string_view name, std::string_view text, HttpAnswer& answe
 /// caller.
 struct Transfer {
   HttpBody& body;
-  HttpAnswer answer;
+  HttpResponse response;
   bool begun = false;
   std::uint64_t received = 0;
   std::exception_ptr failure;
@@ -123,7 +123,7 @@ struct Transfer {
     auto& transfer = *static_cast<Transfer*>(self);
     const std::string_view piece(data, unit * count);
     return transfer.guarded(piece.size(), [&] {
-      if (!transfer.begun) transfer.body.begin(transfer.answer);
+      if (!transfer.begun) transfer.body.begin(transfer.response);
       transfer.begun = true;
       transfer.received += piece.size();
       transfer.body.take(as_bytes(piece));
@@ -133,10 +133,10 @@ struct Transfer {
   void read_line(std::string_view line) {
     while (!line.empty() && std::isspace(static_cast<unsigned char>(line.back())) != 0) line.remove_suffix(1);
     if (line.starts_with("HTTP/")) {  // next response of a redirect chain
-      answer = {};
+      response = {};
       const auto blank = line.find(' ');
       if (blank != std::string_view::npos) {
-        std::from_chars(line.data() + blank + 1, line.data() + line.size(), answer.status);
+        std::from_chars(line.data() + blank + 1, line.data() + line.size(), response.status);
       }
       return;
     }
@@ -147,7 +147,7 @@ struct Transfer {
                    [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
     line.remove_prefix(colon + 1);
     line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
-    read_header(name, line, answer);
+    read_header(name, line, response);
   }
 };
 
@@ -157,8 +157,8 @@ class StallClock {
   explicit StallClock(double seconds) : seconds_(seconds) {}
   [[nodiscard]] bool stalled(std::uint64_t received) {
     const auto now = std::chrono::steady_clock::now();
-    if (received >= seen_ + least_bytes) {
-      seen_ = received;
+    if (received >= counted_ + least_bytes) {
+      counted_ = received;
       since_ = now;
     }
     return std::chrono::duration<double>(now - since_).count() > seconds_;
@@ -166,7 +166,7 @@ class StallClock {
 
  private:
   double seconds_;
-  std::uint64_t seen_ = 0;
+  std::uint64_t counted_ = 0;
   std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
 };
 
@@ -273,7 +273,7 @@ HttpClient::HttpClient() {
 void HttpClient::Close::operator()(void* handle) const noexcept { curl_multi_cleanup(static_cast<CURLM*>(handle)); }
 
 HttpOutcome HttpClient::get(const HttpRequest& request, HttpBody& body) {
-  Transfer transfer{.body = body, .answer = {}, .failure = {}};
+  Transfer transfer{.body = body, .response = {}, .failure = {}};
   std::array<char, CURL_ERROR_SIZE> detail{};
   const HeaderList headers = range_headers(request);
   const Easy easy(curl_easy_init());
@@ -284,11 +284,11 @@ HttpOutcome HttpClient::get(const HttpRequest& request, HttpBody& body) {
   for (;;) {
     const std::optional<CURLcode> ended = running.perform();
     if (transfer.failure) std::rethrow_exception(transfer.failure);
-    if (ended == CURLE_OK) return {HttpEnd::complete, transfer.answer.status, ""};
-    if (ended) return failed_outcome(*ended, detail.data(), transfer.answer.status);
+    if (ended == CURLE_OK) return {HttpEnd::complete, transfer.response.status, ""};
+    if (ended) return failed_outcome(*ended, detail.data(), transfer.response.status);
     body.wait();
     if (clock.stalled(transfer.received)) {
-      return {HttpEnd::stalled, transfer.answer.status,
+      return {HttpEnd::stalled, transfer.response.status,
               fmt::format("the transfer has stalled: almost no data arrived for {:g} s", request.stall)};
     }
     running.poll();

@@ -18,7 +18,7 @@ struct HttpRequest {
 };
 
 /// Header of the last response, after redirects.
-struct HttpAnswer {
+struct HttpResponse {
   long status = 0;
   std::optional<std::uint64_t> length;  ///< of the body
   std::optional<std::uint64_t> first;   ///< of a partial body: offset of its first byte
@@ -31,7 +31,7 @@ class HttpBody {
  public:
   virtual ~HttpBody() = default;
   /// Called before the first piece.
-  virtual void begin(const HttpAnswer& answer) = 0;
+  virtual void begin(const HttpResponse& response) = 0;
   virtual void take(Bytes piece) = 0;
   /// Called several times a second, also if no data arrives.
   virtual void wait() = 0;

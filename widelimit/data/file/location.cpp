@@ -56,11 +56,11 @@ void store_in_cache(const fs::path& relative, Bytes bytes) {
 }
 
 void fail_missing(const MissingFiles& missing) {
-  std::string looked;
-  for (const fs::path& folder : data_folders()) looked += fmt::format("\n  {}", (folder / missing.files).string());
+  std::string searched;
+  for (const fs::path& folder : data_folders()) searched += fmt::format("\n  {}", (folder / missing.files).string());
   throw MissingSet(
       fmt::format("{} was not found. Looked for:{}\n{} {}, and set WIDELIMIT_DATA to the folder above it.", missing.set,
-                  looked, missing.fetch_name.empty() ? "To use it," : "Fetch it, or", missing.by_hand),
+                  searched, missing.fetch_name.empty() ? "To use it," : "Fetch it, or", missing.by_hand),
       missing.fetch_name);
 }
 

@@ -35,9 +35,9 @@ std::pair<std::string, Part> part_of(const std::string& name) {
 /// Returns the arrays of `part` with one of the `usual` names, in order of preference.
 ArrayNames usual_names(const ArrayNames& names, std::span<const std::string_view> usual, Part part) {
   ArrayNames found;
-  for (const std::string_view want : usual) {
+  for (const std::string_view usual_name : usual) {
     for (const std::string& name : names) {
-      if (const auto [plain, own] = part_of(name); plain == want && own == part) found.push_back(name);
+      if (const auto [plain, own] = part_of(name); plain == usual_name && own == part) found.push_back(name);
     }
   }
   return found;
@@ -73,14 +73,14 @@ std::string chosen_features(const ArrayNames& names, const ReadOptions& options)
   }
   if (!plain.empty()) return plain.front();
   if (!train.empty() || !test.empty()) {
-    const bool wants_test = options.part == Part::test;
-    const ArrayNames& wanted = wants_test ? test : train;
-    if (wanted.empty()) {
-      fail_ambiguous(
-          wants_test ? "it has training samples, but no test samples" : "it has test samples, but no training samples",
-          names, options);
+    const bool test_requested = options.part == Part::test;
+    const ArrayNames& requested = test_requested ? test : train;
+    if (requested.empty()) {
+      fail_ambiguous(test_requested ? "it has training samples, but no test samples"
+                                    : "it has test samples, but no training samples",
+                     names, options);
     }
-    return wanted.front();
+    return requested.front();
   }
   const ArrayNames labels = usual_names(names, label_names, Part::all);
   const auto label = options.label ? options.label : (labels.empty() ? std::nullopt : std::optional(labels.front()));

@@ -122,8 +122,8 @@ class XzStream final : public ByteStream {
  public:
   XzStream(std::unique_ptr<ByteStream> packed, std::string source, const ReadLimits& limits)
       : packed_(std::move(packed)), source_(std::move(source)), limits_(limits), piece_(piece_bytes) {
-    const auto room = limits.memory ? limits.memory : available_memory();
-    const std::uint64_t most = room.value_or(std::numeric_limits<std::uint64_t>::max());
+    const auto limit = limits.memory ? limits.memory : available_memory();
+    const std::uint64_t most = limit.value_or(std::numeric_limits<std::uint64_t>::max());
     constexpr std::uint32_t flags = LZMA_CONCATENATED | LZMA_TELL_UNSUPPORTED_CHECK;
     if (lzma_stream_decoder(&state_, most, flags) != LZMA_OK) throw std::bad_alloc();
   }

@@ -72,10 +72,10 @@ std::vector<std::string> split_at_commas(const std::string& text) {
 }
 
 /// Finds several label columns.
-void find_outputs(CsvLayout& layout, const CsvRow& first, const CsvRow* second, bool asked,
+void find_outputs(CsvLayout& layout, const CsvRow& first, const CsvRow* second, bool names_columns,
                   const ReadOptions& options) {
   const std::vector<std::string> names = split_at_commas(*options.label);
-  layout.header = asked || is_header(first, second, CsvLayout::no_label) ||
+  layout.header = names_columns || is_header(first, second, CsvLayout::no_label) ||
                   std::any_of(names.begin(), names.end(), [&](const auto& name) { return names_a_cell(first, name); });
   for (const std::string& name : names) {
     const Index place = cell_of(name, first, layout.header, "label column", options);
@@ -90,7 +90,7 @@ void find_label(CsvLayout& layout, const CsvRow& first, const CsvRow* second, co
   const auto any_named = [&](const std::vector<std::string>& names) {
     return std::any_of(names.begin(), names.end(), [&](const auto& name) { return names_a_cell(first, name); });
   };
-  const bool asked = any_named(table.columns) || any_named(table.drop) || any_named(table.categorical);
+  const bool names_columns = any_named(table.columns) || any_named(table.drop) || any_named(table.categorical);
   Index& label = layout.table.label_place;
   if (!options.label) {
     if (layout.table.cells < 2) {
@@ -98,18 +98,18 @@ void find_label(CsvLayout& layout, const CsvRow& first, const CsvRow* second, co
            options.source);
     }
     label = layout.table.cells - 1;
-    layout.header = asked || is_header(first, second, label);
+    layout.header = names_columns || is_header(first, second, label);
   } else if (names_a_cell(first, *options.label)) {
     layout.header = true;
     label = cell_of(*options.label, first, true, "label column", options);
   } else if (*options.label == "none") {
-    layout.header = asked || is_header(first, second, CsvLayout::no_label);
+    layout.header = names_columns || is_header(first, second, CsvLayout::no_label);
   } else if (options.label->find(',') != std::string::npos) {
-    find_outputs(layout, first, second, asked, options);
+    find_outputs(layout, first, second, names_columns, options);
   } else {
     label = cell_of(*options.label, first, false, "label column", options);
     if (layout.table.cells < 2) fail(Code::input, "{}: only the label column, no features", options.source);
-    layout.header = asked || is_header(first, second, label);
+    layout.header = names_columns || is_header(first, second, label);
   }
 }
 
@@ -122,7 +122,7 @@ CsvLayout new_layout(const CsvRow& first, const CsvRow* second, const ReadOption
     for (const std::string& name : names) marked[usize(cell_of(name, first, layout.header, "column", options))] = true;
     return marked;
   };
-  const std::vector<bool> wanted = mark(options.table.columns);
+  const std::vector<bool> requested = mark(options.table.columns);
   const std::vector<bool> dropped = mark(options.table.drop);
   const std::vector<bool> categorical = mark(options.table.categorical);
   for (Index j = 0; j < layout.table.cells; ++j) {
@@ -131,7 +131,7 @@ CsvLayout new_layout(const CsvRow& first, const CsvRow* second, const ReadOption
          layout.header ? fmt::format("column '{}'", first[usize(j)]) : fmt::format("column {}", j + 1));
   }
   for (Index j = 0; j < layout.table.cells; ++j) {
-    const bool chosen = options.table.columns.empty() || wanted[usize(j)];
+    const bool chosen = options.table.columns.empty() || requested[usize(j)];
     if (layout.is_label(j) || dropped[usize(j)] || !chosen) continue;
     const std::string name = layout.header ? printable(first[usize(j)]) : "";
     layout.table.columns.push_back({.name = name, .place = j, .categories = {}, .fill = {}});

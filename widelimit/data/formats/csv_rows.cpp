@@ -13,12 +13,12 @@ char detect_delimiter(std::string_view text) {
   constexpr std::array<char, 3> candidates{',', ';', '\t'};
   std::array<std::size_t, 3> counts{};
   bool quoted = false;
-  bool seen = false;
+  bool has_content = false;
   for (const char c : text) {
     if (c == '"') quoted = !quoted;
     if (quoted) continue;
-    if (c == '\n' && seen) break;
-    seen = seen || (c != '\n' && c != '\r' && c != ' ');
+    if (c == '\n' && has_content) break;
+    has_content = has_content || (c != '\n' && c != '\r' && c != ' ');
     for (std::size_t k = 0; k < candidates.size(); ++k) counts[k] += c == candidates[k] ? 1U : 0U;
   }
   const auto most = std::max_element(counts.begin(), counts.end());

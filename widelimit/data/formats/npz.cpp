@@ -67,8 +67,8 @@ Dataset read_sparse(const ZipFile& zip, const ReadOptions& options) {
   std::map<std::string, Array> arrays;
   for (const ZipFile::Member& member : zip.members()) {
     const std::string name = array_name(member);
-    const bool wanted = std::find(sparse_names.begin(), sparse_names.end(), name) != sparse_names.end();
-    if (wanted) arrays.insert_or_assign(name, read_array(zip, member, source, options.limits));
+    const bool requested = std::find(sparse_names.begin(), sparse_names.end(), name) != sparse_names.end();
+    if (requested) arrays.insert_or_assign(name, read_array(zip, member, source, options.limits));
   }
   const std::vector<std::string>& format = arrays.at("format").texts;
   if (format.size() != 1 || format.front() != "csr") {

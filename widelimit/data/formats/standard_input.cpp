@@ -48,7 +48,7 @@ class StandardInput final : public ByteStream {
     while (ready <= 0) {
       const auto now = std::chrono::steady_clock::now();
       if (now >= next_) {
-        stop_if_asked(progress_);
+        stop_if_requested(progress_);
         next_ = now + progress_interval;
       }
       ready = ::poll(&input, 1, static_cast<int>(progress_interval.count()));

@@ -217,10 +217,10 @@ void ZipFile::inflate_into(Blob& contents, const Member& member, std::uint64_t p
       state.next_in = reinterpret_cast<Bytef*>(piece.data());
       state.avail_in = static_cast<uInt>(more);
     }
-    const std::size_t room = std::min<std::size_t>(contents.size() - made, zip_piece);
-    std::byte* const out = room == 0 ? &beyond : contents.data() + made;
+    const std::size_t space = std::min<std::size_t>(contents.size() - made, zip_piece);
+    std::byte* const out = space == 0 ? &beyond : contents.data() + made;
     state.next_out = reinterpret_cast<Bytef*>(out);
-    state.avail_out = static_cast<uInt>(std::max<std::size_t>(room, 1));
+    state.avail_out = static_cast<uInt>(std::max<std::size_t>(space, 1));
     outcome = inflate(&state, Z_NO_FLUSH);
     made += static_cast<std::size_t>(reinterpret_cast<std::byte*>(state.next_out) - out);
     filled = state.avail_out == 0;

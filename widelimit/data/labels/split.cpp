@@ -37,8 +37,8 @@ std::vector<Index> quotas(const std::vector<Index>& sizes, double fraction, Inde
       std::size_t chosen = sizes.size();
       for (std::size_t c = 0; c < sizes.size(); ++c) {
         const Index next = quota[c] + step;
-        const Index room = both_sides && sizes[c] > 1 ? 1 : 0;
-        const bool free = next >= (both_sides ? std::min<Index>(1, sizes[c]) : 0) && next <= sizes[c] - room;
+        const Index reserved = both_sides && sizes[c] > 1 ? 1 : 0;
+        const bool free = next >= (both_sides ? std::min<Index>(1, sizes[c]) : 0) && next <= sizes[c] - reserved;
         const auto gain = [&](std::size_t k) { return static_cast<double>(step) * remainder[k]; };
         if (free && (chosen == sizes.size() || gain(c) > gain(chosen))) chosen = c;
       }

@@ -14,15 +14,15 @@ namespace widelimit {
 
 namespace {
 
-/// Returns the index of class `wanted` in the class names of `data`.
-Index find_class(const Dataset& data, const std::string& wanted) {
+/// Returns the index of class `requested` in the class names of `data`.
+Index find_class(const Dataset& data, const std::string& requested) {
   const auto& names = data.class_names;
-  const auto named = std::find(names.begin(), names.end(), wanted);
+  const auto named = std::find(names.begin(), names.end(), requested);
   if (named != names.end()) return named - names.begin();
   const bool text = std::none_of(names.begin(), names.end(), [](const auto& n) { return parse_real(n).has_value(); });
-  const auto number = text ? column_number(wanted, std::ssize(names)) : std::nullopt;
+  const auto number = text ? column_number(requested, std::ssize(names)) : std::nullopt;
   if (number) return *number;
-  fail(Code::input, "{}: no class '{}'; its classes are: {}", data.name, wanted, fmt::join(names, ", "));
+  fail(Code::input, "{}: no class '{}'; its classes are: {}", data.name, requested, fmt::join(names, ", "));
 }
 
 std::vector<Index> range(Index first, Index last) {
@@ -61,7 +61,7 @@ Dataset select_classes(const Dataset& data, std::span<const std::string> classes
          data.labelled() ? "its labels are real numbers" : "it is unlabelled");
   }
   std::vector<bool> kept(data.class_names.size(), false);
-  for (const std::string& wanted : classes) kept[static_cast<std::size_t>(find_class(data, wanted))] = true;
+  for (const std::string& requested : classes) kept[static_cast<std::size_t>(find_class(data, requested))] = true;
   std::vector<Index> rows;
   for (std::size_t i = 0; i < data.labels.size(); ++i) {
     if (kept[static_cast<std::size_t>(data.labels[i])]) rows.push_back(static_cast<Index>(i));

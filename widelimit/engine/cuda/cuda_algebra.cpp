@@ -164,7 +164,7 @@ void CudaAlgebra::product(double alpha, Transpose op_a, const EngineMatrix& a, T
 
 double CudaAlgebra::scaled(const EngineMatrix& k, std::span<const double> scale, std::span<const double> shift,
                            EngineMatrix& out, Progress* progress) const {
-  stop_if_asked(progress);
+  stop_if_requested(progress);
   return device_->scaled(of(k), scale, shift, target(out));
 }
 
@@ -293,7 +293,7 @@ Inertia CudaAlgebra::inertia(EngineMatrix a) const {
 }
 
 std::vector<double> CudaAlgebra::eigenvalues(EngineMatrix a, Progress* progress) const {
-  stop_if_asked(progress);
+  stop_if_requested(progress);
   const EngineMatrix own = in_double(a);
   std::vector<double> values(usize(a.rows()));
   device_->eigen(target(own), false, values.data());
@@ -301,7 +301,7 @@ std::vector<double> CudaAlgebra::eigenvalues(EngineMatrix a, Progress* progress)
 }
 
 std::vector<double> CudaAlgebra::eigenvectors(EngineMatrix a, EngineMatrix& vectors, Progress* progress) const {
-  stop_if_asked(progress);
+  stop_if_requested(progress);
   const EngineMatrix own = in_double(a);
   std::vector<double> values(usize(a.rows()));
   device_->eigen(target(own), true, values.data());

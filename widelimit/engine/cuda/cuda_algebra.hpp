@@ -60,7 +60,7 @@ class CudaAlgebra final : public Algebra, public DeviceMatrices {
   [[nodiscard]] EngineMatrix adopt(const DeviceView& foreign, std::shared_ptr<const void> owner) const override;
   [[nodiscard]] DeviceView lend(const EngineMatrix& a) const override;
   void settle() const override { device_->settle(); }
-  [[nodiscard]] DeviceRoom room() const override;
+  [[nodiscard]] MemoryUse memory_use() const override;
   [[nodiscard]] std::size_t tile_bytes(Index edge, Index outputs, Precision precision) const override;
   void add_ceiling(std::size_t bytes) const override { device_->add_ceiling(bytes); }
   void remove_ceiling(std::size_t bytes) const override { device_->remove_ceiling(bytes); }

@@ -54,18 +54,18 @@ class MemoryAccount {
 };
 
 /// "3.50 GiB", or MiB below one GiB.
-[[nodiscard]] inline std::string room_text(std::size_t bytes) {
+[[nodiscard]] inline std::string memory_text(std::size_t bytes) {
   const double gigabytes = static_cast<double>(bytes) / 0x1p30;
   return gigabytes >= 1 ? fmt::format("{:.2f} GiB", gigabytes) : fmt::format("{:.3g} MiB", gigabytes * 1024);
 }
 
 /// Throws Error{resource}: the device has `free` of `total` bytes free, of which at most `left` may be allocated.
-[[noreturn]] inline void refuse_room(const std::string& device, std::size_t asked, std::size_t free, std::size_t left,
-                                     std::size_t total) {
-  const std::string limit = left < free ? fmt::format(", of which the limit leaves {}", room_text(left)) : "";
+[[noreturn]] inline void refuse_allocation(const std::string& device, std::size_t requested, std::size_t free,
+                                           std::size_t left, std::size_t total) {
+  const std::string limit = left < free ? fmt::format(", of which the limit leaves {}", memory_text(left)) : "";
   throw Error(Code::resource,
-              fmt::format("{} cannot allocate {}: {} of its {} are free{}", device, room_text(asked), room_text(free),
-                          room_text(total), limit),
+              fmt::format("{} cannot allocate {}: {} of its {} are free{}", device, memory_text(requested),
+                          memory_text(free), memory_text(total), limit),
               {Remedy::fewer_samples, Remedy::single_precision});
 }
 

@@ -46,11 +46,11 @@ std::vector<fs::path> folders() {
 LoadedPlugin load() {
   const std::string file = plugin_file();
   if (file.empty()) {
-    std::string looked;
-    for (const fs::path& folder : folders()) looked += (looked.empty() ? "" : ", ") + folder.string();
+    std::string searched;
+    for (const fs::path& folder : folders()) searched += (searched.empty() ? "" : ", ") + folder.string();
     return {nullptr, fmt::format("the CUDA plug-in {} was not found (searched {}); build it where nvcc is installed, "
                                  "or name its folder in WIDELIMIT_PLUGINS",
-                                 file_name, looked)};
+                                 file_name, searched)};
   }
   void* const library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) return {nullptr, fmt::format("the CUDA plug-in cannot be loaded: {}", dlerror())};

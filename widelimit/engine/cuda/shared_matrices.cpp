@@ -26,7 +26,7 @@ DeviceView CudaAlgebra::lend(const EngineMatrix& a) const {
   return {entries.data, entries.rows, entries.cols, entries.stride, entries.precision};
 }
 
-DeviceRoom CudaAlgebra::room() const {
+MemoryUse CudaAlgebra::memory_use() const {
   const DeviceFacts facts = device_->facts();
   return {facts.free_memory, facts.taken_memory, facts.memory};
 }

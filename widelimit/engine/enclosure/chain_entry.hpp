@@ -109,7 +109,7 @@ class Variance {
     settle();
   }
   /// Raises the exponent so that the bias is not large in its units.
-  WIDELIMIT_BOTH void make_room_for(double bias) {
+  WIDELIMIT_BOTH void raise_exponent(double bias) {
     const int exponent = scale_exponent(std::abs(bias));
     if (exponent > exponent_) move_to(exponent);
   }
@@ -230,8 +230,8 @@ class PairEnclosure {
   }
 
   WIDELIMIT_BOTH void add_bias(double b) {
-    first_.make_room_for(b);
-    second_.make_room_for(b);
+    first_.raise_exponent(b);
+    second_.raise_exponent(b);
     const BiasedAffine affine(first_.value(), first_.in_units(b), second_.value(), second_.in_units(b));
     const Interval factor = affine.factor();
     if (sloped_) {

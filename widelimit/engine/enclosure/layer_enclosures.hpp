@@ -239,8 +239,8 @@ template <typename Team>
   }
   const double deviation = std::sqrt(team.sum(square));
   // Square root of the underflow error of a sum of squares.
-  constexpr double lost = 0x1p-490;
-  const double reach = std::sqrt(radius_square) * (1 + 2 * g) + s.mean_error + 2 * g * deviation + lost;
+  constexpr double square_underflow = 0x1p-490;
+  const double reach = std::sqrt(radius_square) * (1 + 2 * g) + s.mean_error + 2 * g * deviation + square_underflow;
   s.deviation_low = below(deviation - reach);
   s.deviation_high = above(deviation + reach);
   return s;

@@ -45,8 +45,8 @@ HWY_INLINE void add_product(D d, V factor, V entry, V& high, V& low) {
   const V product = hn::Mul(factor, entry);
   const V sum = hn::Add(high, product);
   const V part = hn::Sub(sum, high);
-  const V lost = hn::Add(hn::Sub(high, hn::Sub(sum, part)), hn::Sub(product, part));
-  low = hn::Add(low, hn::Add(lost, product_rest(d, factor, entry, product)));
+  const V rounding = hn::Add(hn::Sub(high, hn::Sub(sum, part)), hn::Sub(product, part));
+  low = hn::Add(low, hn::Add(rounding, product_rest(d, factor, entry, product)));
   high = sum;
 }
 inline void add_product(double factor, double entry, double& high, double& low) {

@@ -244,7 +244,7 @@ template <typename T>
 void add_image_of(const Connections& connections, const FilterShape& shape, const T* in, const T* signal,
                   const T* zeros, T* sums) {
   const Index inner = shape.inner;
-  HWY_ALIGN std::array<T, static_cast<std::size_t>(signal_tile * 64)> seen;
+  HWY_ALIGN std::array<T, static_cast<std::size_t>(signal_tile * 64)> patches;
   std::array<const T*, signal_tile> rows;
   for (Index column = 0; column < shape.outer;) {
     const Block block = block_at<T>(column, shape.outer);
@@ -252,7 +252,7 @@ void add_image_of(const Connections& connections, const FilterShape& shape, cons
     for (Index begin = 0; begin < connections.outputs(); begin += signal_tile) {
       const Index count = std::min(signal_tile, connections.outputs() - begin);
       for (Index i = 0; i < count; ++i) {
-        T* to = seen.data() + i * block.width;
+        T* to = patches.data() + i * block.width;
         std::copy_n(signal + (begin + i) * shape.outer + column, kept, to);
         std::fill_n(to + kept, block.width - kept, T{0});
       }
@@ -266,11 +266,11 @@ void add_image_of(const Connections& connections, const FilterShape& shape, cons
         if (!any) continue;
         T* to = sums + place * inner * block.width;
         if (block.vectors == 4) {
-          add_all_columns<4>(count, rows.data(), inner, seen.data(), to);
+          add_all_columns<4>(count, rows.data(), inner, patches.data(), to);
         } else if (block.vectors == 2) {
-          add_all_columns<2>(count, rows.data(), inner, seen.data(), to);
+          add_all_columns<2>(count, rows.data(), inner, patches.data(), to);
         } else {
-          add_all_columns<1>(count, rows.data(), inner, seen.data(), to);
+          add_all_columns<1>(count, rows.data(), inner, patches.data(), to);
         }
       }
     }

@@ -179,11 +179,11 @@ class ReferenceKernels final : public Kernels {
       for (std::size_t h = 0; h < b.graph_traces.size(); ++h) {
         const Index row = a.first_sample[g];
         const Index col = b.first_sample[h];
-        const auto meets = [&](const Graphs& graphs, std::size_t k, Index first, Range range) {
+        const auto overlaps = [&](const Graphs& graphs, std::size_t k, Index first, Range range) {
           const Index size = recipe.at_nodes() ? graphs.view().nodes(static_cast<Index>(k)) : 1;
           return first < range.end && first + size > range.begin;
         };
-        if (!meets(a.graphs, g, row, rows) || !meets(b.graphs, h, col, cols)) continue;
+        if (!overlaps(a.graphs, g, row, rows) || !overlaps(b.graphs, h, col, cols)) continue;
         reference::run_graph_pair(recipe, {a.graphs, static_cast<Index>(g), a.graph_traces[g]},
                                   {b.graphs, static_cast<Index>(h), b.graph_traces[h]},
                                   [&](Index slot, Index u, Index v, Real value) {

@@ -196,15 +196,15 @@ void ReferenceAlgebra::multiply_precisely(const EngineMatrix& k, MatrixView<cons
     for (Index c = 0; c < out.cols; ++c) {
       // Compensated summation: 64 bits of mantissa alone are less than twice the 53 of float64.
       Number sum = 0;
-      Number lost = 0;
+      Number correction = 0;
       for (Index j = 0; j < m.cols; ++j) {
         const Number product = m(i, j) * v(j, c);
         const Number rest = std::fma(m(i, j), static_cast<Number>(v(j, c)), -product);
         const Number next = sum + product;
-        lost += (std::abs(sum) >= std::abs(product) ? (sum - next) + product : (product - next) + sum) + rest;
+        correction += (std::abs(sum) >= std::abs(product) ? (sum - next) + product : (product - next) + sum) + rest;
         sum = next;
       }
-      out(i, c) = static_cast<double>(sum + lost);
+      out(i, c) = static_cast<double>(sum + correction);
     }
   }
 }

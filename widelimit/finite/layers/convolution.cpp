@@ -27,10 +27,10 @@ bool works_on_host(const Engine& engine) {
 
 template <std::floating_point T>
 void convolve(const WeightSlot& slot, const Weights<T>& weights, const Windows& windows, const Tensor<T>& input,
-              Tensor<T>& seen, Tensor<T>& output, const Engine& engine) {
+              Tensor<T>& patches, Tensor<T>& output, const Engine& engine) {
   if (!works_on_host(engine)) {
-    windows.gather(input, seen, engine);
-    affine(slot, weights, seen, output, engine);
+    windows.gather(input, patches, engine);
+    affine(slot, weights, patches, output, engine);
     return;
   }
   host::Filter<T> filter;
@@ -44,10 +44,10 @@ void convolve(const WeightSlot& slot, const Weights<T>& weights, const Windows& 
 
 template <std::floating_point T>
 void convolve_signal(const WeightSlot& slot, const Weights<T>& weights, const Windows& windows, const Shape& in,
-                     const Tensor<T>& signal, Tensor<T>& seen, Tensor<T>& back, const Engine& engine) {
+                     const Tensor<T>& signal, Tensor<T>& patches, Tensor<T>& back, const Engine& engine) {
   if (!works_on_host(engine)) {
-    affine_signal(slot, weights, signal, seen, engine);
-    windows.scatter(seen, in, back, engine);
+    affine_signal(slot, weights, signal, patches, engine);
+    windows.scatter(patches, in, back, engine);
     return;
   }
   host::Filter<T> filter;

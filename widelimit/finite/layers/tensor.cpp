@@ -21,10 +21,10 @@ std::size_t checked_size(Index count, const Shape& shape) {
 }
 
 template <std::floating_point T, typename In>
-void require_room(const MatrixView<const In>& /*rows*/) {}
+void require_dense_memory(const MatrixView<const In>& /*rows*/) {}
 /// The first layer of a finite network needs dense input: sparse samples are converted here.
 template <std::floating_point T>
-void require_room(const SparseView& rows) {
+void require_dense_memory(const SparseView& rows) {
   require_memory(sizeof(T) * static_cast<double>(rows.rows) * static_cast<double>(rows.cols), std::nullopt,
                  "the dense form of these sparse samples", "take fewer samples, or choose fewer features");
 }
@@ -89,7 +89,7 @@ Tensor<T> read_samples(const SampleView& samples, const Shape& shape) {
         if (rows.cols != shape.size()) {
           fail(Code::input, "samples of {} values cannot be read with shape {}", rows.cols, to_string(shape));
         }
-        require_room<T>(rows);
+        require_dense_memory<T>(rows);
         Tensor<T> tensor(rows.rows, shape);
         T* sample = tensor.data();
         for (Index i = 0; i < rows.rows; ++i, sample += rows.cols) {

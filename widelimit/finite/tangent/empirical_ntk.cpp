@@ -43,7 +43,7 @@ void contract_pairs(const WeightSlot& slot, const GradientFactors<T>& g1, const 
     const Index tall = std::min(tile.rows, kernel.rows - i);
     const Index rows = tall * positions;
     for (Index j = symmetric ? i : 0; j < kernel.cols; j += tile.cols) {
-      stop_if_asked(progress);
+      stop_if_requested(progress);
       const Index wide = std::min(tile.cols, kernel.cols - j);
       const Index cols = wide * positions;
       const auto inner = [&](const Tensor<T>& left, const Tensor<T>& right, std::vector<T>& products) {
@@ -99,7 +99,7 @@ void contract_positions(const WeightSlot& slot, const GradientFactors<T>& g1, co
     const Index rows = std::min(panel, kernel.rows - i);
     const std::vector<T> left = contracted(slot, g1, i, rows, engine);
     for (Index j = symmetric ? i : 0; j < kernel.cols; j += panel) {
-      stop_if_asked(progress);
+      stop_if_requested(progress);
       const Index cols = std::min(panel, kernel.cols - j);
       const bool same = symmetric && i == j;
       const std::vector<T> other = same ? std::vector<T>{} : contracted(slot, g2, j, cols, engine);

@@ -42,7 +42,7 @@ void add_pairs(const std::shared_ptr<LayerPasses<T>>& layers, const SlotPair<T>&
   for (Index i = 0; i < kernel.rows; i += tall) {
     const Index rows = std::min(tall, kernel.rows - i);
     for (Index j = pair.symmetric ? i : 0; j < kernel.cols; j += wide) {
-      stop_if_asked(progress);
+      stop_if_requested(progress);
       const Index cols = std::min(wide, kernel.cols - j);
       const auto inner = [&](const Tensor<T>& left, const Tensor<T>& right, Values<T>& products) -> const T* {
         products.resize(static_cast<std::size_t>(rows * cols * positions * positions));
@@ -97,7 +97,7 @@ void add_products(const std::shared_ptr<LayerPasses<T>>& layers, const SlotPair<
     const Index rows = std::min(panel, kernel.rows - i);
     const MatrixView<const T> left = contracted(layers, pair, pair.g1, i, rows, left_memory);
     for (Index j = pair.symmetric ? i : 0; j < kernel.cols; j += panel) {
-      stop_if_asked(progress);
+      stop_if_requested(progress);
       const Index cols = std::min(panel, kernel.cols - j);
       const bool same = pair.symmetric && i == j;
       const MatrixView<const T> right = same ? left : contracted(layers, pair, pair.g2, j, cols, right_memory);

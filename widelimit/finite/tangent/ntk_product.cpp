@@ -46,7 +46,7 @@ Tensor<T> ntk_product(const Architecture& architecture, const Parameters<T>& par
     fail(Code::usage, "a vector of {} values of shape {} for {} samples of {} outputs", v.count(), to_string(v.shape()),
          x2.count(), architecture.output.size());
   }
-  const PassOptions options{.input_signal = false, .seen = false, .progress = progress};
+  const PassOptions options{.input_signal = false, .gather_windows = false, .progress = progress};
   const Trace<T> right = forward(architecture, parameters, x2, options, engine);
   const Gradient<T> gradient = backward(architecture, parameters, right, v, options, engine);
   Parameters<T> direction = no_direction<T>(architecture, engine);
@@ -70,7 +70,7 @@ std::optional<double> largest_eigenvalue(const Architecture& architecture, const
   Random(0).normals(0, v.size(), 1.0, v.data());
   double largest = 0;
   for (int step = 0; step < options.max_iterations; ++step) {
-    stop_if_asked(progress);
+    stop_if_requested(progress);
     const double size = norm(v);
     if (!(size > 0) || !std::isfinite(size)) return std::nullopt;
     for (Index i = 0; i < v.size(); ++i) v[i] = static_cast<T>(static_cast<double>(v[i]) / size);

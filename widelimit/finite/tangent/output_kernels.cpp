@@ -124,7 +124,7 @@ OutputKernels sketched(const Architecture& architecture, const Parameters<T>& pa
   Trace<T> changes;
   Matrix<double> z(x.count(), grouped);
   for (Index s = 0; s < options.projections; ++s) {
-    stop_if_asked(options.progress);
+    stop_if_requested(options.progress);
     draw_direction(architecture, options.seed, s, direction);
     tangent(architecture, parameters, direction, trace, pass, engine, changes);
     for (Index g = 0; g < groups; ++g) {

@@ -13,15 +13,15 @@ namespace {
 
 /// Observes the steps of one training and accumulates the machine.
 template <std::floating_point T>
-class PathWatcher {
+class PathRecorder {
  public:
-  PathWatcher(const TrainData& data, const TrainOptions& options, const Engine& engine, PathMachine& machine)
+  PathRecorder(const TrainData& data, const TrainOptions& options, const Engine& engine, PathMachine& machine)
       : data_(data),
         lambda_(options.regulariser == Regulariser::output ? options.lambda : 0),
         engine_(engine),
         machine_(machine) {}
 
-  void see(const TrainStep& step) {
+  void observe(const TrainStep& step) {
     const Architecture& architecture = *step.architecture;
     const auto& w = *std::get<const Parameters<T>*>(step.parameters);
     if (step.step == 0) begin(architecture, w);
@@ -29,11 +29,11 @@ class PathWatcher {
     take_signs(step);
     const bool full = std::ssize(step.batch) == x_.count();
     if (!full) gather(step.batch);
-    const Tensor<T>& seen = full ? x_ : batch_;
+    const Tensor<T>& batch = full ? x_ : batch_;
     const NtkOptions all_pairs{.outputs = NtkOutputs::full};
-    add(step, empirical_ntk(architecture, w, x_, seen, all_pairs, engine_), 0);
+    add(step, empirical_ntk(architecture, w, x_, batch, all_pairs, engine_), 0);
     if (test_.count() > 0) {
-      add(step, empirical_ntk(architecture, w, test_, seen, all_pairs, engine_), x_.count() * outputs_);
+      add(step, empirical_ntk(architecture, w, test_, batch, all_pairs, engine_), x_.count() * outputs_);
     }
   }
 
@@ -168,10 +168,10 @@ template <std::floating_point T>
 NetAsMachine watched_training(const Network& network, const TrainData& data, TrainOptions options,
                               const Engine& engine) {
   NetAsMachine result;
-  PathWatcher<T> watcher(data, options, engine, result.machine);
-  options.observer = [&watcher, before = options.observer](const TrainStep& step) {
+  PathRecorder<T> recorder(data, options, engine, result.machine);
+  options.observer = [&recorder, before = options.observer](const TrainStep& step) {
     if (before) before(step);
-    watcher.see(step);
+    recorder.observe(step);
   };
   result.trained = train(network, data, options, engine);
   return result;

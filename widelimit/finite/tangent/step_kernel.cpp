@@ -14,7 +14,7 @@ namespace {
 template <std::floating_point T>
 Matrix<double> steps_of(const Architecture& architecture, const Parameters<T>& parameters, const SampleView& x,
                         const SampleView& points, double rate, const Engine& engine, Progress* progress) {
-  const PassOptions options{.input_signal = false, .seen = false};
+  const PassOptions options{.input_signal = false, .gather_windows = false};
   const Tensor<T> others = read_samples<T>(points, architecture.input);
   const Trace<T> before = forward(architecture, parameters, others, options, engine);
   Matrix<double> result(x.count(), points.count());

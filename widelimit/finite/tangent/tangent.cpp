@@ -20,7 +20,7 @@ class TangentPass {
     changes.values.resize(stages.size() + 1);
     changes.arms.resize(stages.size());
     for (std::size_t k = 0; k < stages.size(); ++k) {
-      stop_if_asked(options_.progress);
+      stop_if_requested(options_.progress);
       const Step step{stages[k], trace, changes, k, resting};
       resting = resting && !stages[k].trains;
       if (resting) {

@@ -33,9 +33,9 @@ void change(const Draw& draw, const Shape& shape, const T* from, T* to) {
   for (Index i = 0; i < shape.height; ++i) {
     for (Index j = 0; j < shape.width; ++j, to += shape.channels) {
       const Index row = i - draw.down;
-      const Index seen = j - draw.right;
-      const Index col = draw.flipped ? shape.width - 1 - seen : seen;
-      if (row < 0 || row >= shape.height || seen < 0 || seen >= shape.width) {
+      const Index source_col = j - draw.right;
+      const Index col = draw.flipped ? shape.width - 1 - source_col : source_col;
+      if (row < 0 || row >= shape.height || source_col < 0 || source_col >= shape.width) {
         std::fill_n(to, shape.channels, T{0});
       } else {
         std::copy_n(from + (row * shape.width + col) * shape.channels, shape.channels, to);

@@ -32,7 +32,7 @@ Evaluator<T>::Evaluator(const Architecture& architecture, const Parameters<T>* c
       centre_(centre),
       engine_(engine),
       throttled_(progress),
-      pass_{.input_signal = false, .seen = false, .progress = throttled_.get()} {
+      pass_{.input_signal = false, .gather_windows = false, .progress = throttled_.get()} {
   if (centre_ != nullptr) difference_ = zero_parameters<T>(architecture);
 }
 

@@ -72,14 +72,14 @@ void Trainer<T>::flow() {
   RecordSchedule schedule(options_.flow_time, bounded_records(options_.records, recorded_numbers()));
   ProgressTicker ticker(options_.progress, 1000, "thousandths of the time");
   double size = std::min(summary_.rate, options_.flow_time);
-  look(all_, {});
+  evaluate_batch(all_, {});
   for (Index tries = 0;; ++tries) {
     if (diverged()) return;
     if (schedule.due(summary_.time)) {
       record();
       if (!schedule.done() && died(false)) return;
     }
-    if (schedule.done()) return judge_end();
+    if (schedule.done()) return check_end();
     if (tries == options_.steps || size < shortest_share * options_.flow_time) {
       summary_.ending = TrainEnding::step_limit;
       summary_.message = fmt::format(
@@ -94,12 +94,12 @@ void Trainer<T>::flow() {
     observe(all_, taken);
     save_state();
     step(all_, taken);
-    look(all_, {});
-    const std::vector<double> euler(look_.outputs.data(), look_.outputs.data() + samples_ * outputs_);
+    evaluate_batch(all_, {});
+    const std::vector<double> euler(batch_values_.outputs.data(), batch_values_.outputs.data() + samples_ * outputs_);
     step(all_, taken);
     average_with_state();
-    look(all_, {});
-    const double error = relative_change(look_.outputs, euler);
+    evaluate_batch(all_, {});
+    const double error = relative_change(batch_values_.outputs, euler);
     const double change =
         std::clamp(0.9 * std::sqrt(options_.tolerance / std::max(error, 1e-300)), least_change, most_change);
     if (error <= options_.tolerance) {
@@ -108,7 +108,7 @@ void Trainer<T>::flow() {
       if (taken == size || change < 1) size = taken * change;
     } else {
       restore_state();
-      look(all_, {});
+      evaluate_batch(all_, {});
       size = taken * change;
     }
     ticker.at(static_cast<std::int64_t>(1000 * summary_.time / options_.flow_time));

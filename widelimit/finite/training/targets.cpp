@@ -68,7 +68,7 @@ void require_targets(MatrixView<const double> targets, const Loss& loss) {
   }
 }
 
-std::optional<double> told_right(MatrixView<const double> outputs, MatrixView<const double> targets) {
+std::optional<double> accuracy_of(MatrixView<const double> outputs, MatrixView<const double> targets) {
   if (!name_classes(targets)) return std::nullopt;
   Index right = 0;
   for (Index i = 0; i < targets.rows; ++i) {

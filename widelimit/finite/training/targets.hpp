@@ -18,6 +18,6 @@ void require_targets(MatrixView<const double> targets, const Loss& loss);
 
 /// Returns the accuracy, with classes predicted by the sign of one output or the largest of several. std::nullopt if
 /// the targets do not represent classes.
-[[nodiscard]] std::optional<double> told_right(MatrixView<const double> outputs, MatrixView<const double> targets);
+[[nodiscard]] std::optional<double> accuracy_of(MatrixView<const double> outputs, MatrixView<const double> targets);
 
 }  // namespace widelimit

@@ -18,8 +18,8 @@ namespace {
 constexpr Index most_steps = Index{1} << 40;
 constexpr Index most_records = Index{1} << 20;
 
-void require(bool holds, std::string_view what, double value, std::string_view wanted) {
-  if (!holds) fail(Code::usage, "{} = {:g}: it must be {}", what, value, wanted);
+void require(bool holds, std::string_view what, double value, std::string_view required) {
+  if (!holds) fail(Code::usage, "{} = {:g}: it must be {}", what, value, required);
 }
 
 /// Returns the number of activations of one sample; `written`: including the inputs of convolution windows, in both
@@ -29,8 +29,8 @@ Index activation_values(const std::vector<Stage>& stages, bool written) {
   for (const Stage& stage : stages) {
     const auto* conv = std::get_if<Conv>(&stage.layer.value);
     const bool windows = written && conv != nullptr;
-    const Index seen = windows ? stage.out.positions() * conv->kernel.rows * conv->kernel.cols : 0;
-    values += stage.out.size() + 2 * seen * stage.in.channels;
+    const Index patch_positions = windows ? stage.out.positions() * conv->kernel.rows * conv->kernel.cols : 0;
+    values += stage.out.size() + 2 * patch_positions * stage.in.channels;
     values += activation_values(stage.branch, written) + activation_values(stage.shortcut, written);
   }
   return values;
@@ -86,24 +86,25 @@ void run_training(const TrainData& data, const TrainOptions& options, const Engi
 }
 
 /// Throws Error{usage} if the requested training cannot continue `from`.
-void require_continues(const TrainedNetwork& from, const TrainedNetwork& asked, const TrainOptions& options) {
+void require_continues(const TrainedNetwork& from, const TrainedNetwork& requested, const TrainOptions& options) {
   const auto same = [&](bool equal, std::string_view what) {
     if (equal) return;
     fail(Code::usage, "the {} has another {}; choose the same",
          from.state ? "training to resume" : "network to start from", what);
   };
-  same(from.network == asked.network, "network");
-  same(from.shape == asked.shape, "shape of samples");
-  same(from.widths == asked.widths, "width, parameterisation, initialisation or number of outputs");
-  same(from.seed == asked.seed, "seed");
-  same(from.centred == asked.centred && from.linearised == asked.linearised, "function, centred or linearised");
+  same(from.network == requested.network, "network");
+  same(from.shape == requested.shape, "shape of samples");
+  same(from.widths == requested.widths, "width, parameterisation, initialisation or number of outputs");
+  same(from.seed == requested.seed, "seed");
+  same(from.centred == requested.centred && from.linearised == requested.linearised, "function, centred or linearised");
   same(from.precision() == options.precision, "precision");
   if (!from.state) {
     const bool scaled = from.regulariser == Regulariser::output;
-    same(scaled == (asked.regulariser == Regulariser::output), "output layer, whose scaled weights it trains or not");
+    same(scaled == (requested.regulariser == Regulariser::output),
+         "output layer, whose scaled weights it trains or not");
     return;
   }
-  same(from.regulariser == asked.regulariser, "regulariser");
+  same(from.regulariser == requested.regulariser, "regulariser");
   same(from.state->optimiser.kind == options.optimiser.kind &&
            from.state->optimiser.moments() == options.optimiser.moments(),
        "optimiser");
@@ -216,10 +217,11 @@ double default_rate(const Network& network, const TrainData& data, const TrainOp
   return train(network, data, alone, engine).summary.rate;
 }
 
-TrainedNetwork train(const Network& network, const TrainData& data, const TrainOptions& asked, const Engine& engine) {
-  const Interruptible interruptible(asked.progress);
-  asked.validate();
-  const TrainOptions options = by_steps(asked, data.x.count());
+TrainedNetwork train(const Network& network, const TrainData& data, const TrainOptions& requested,
+                     const Engine& engine) {
+  const Interruptible interruptible(requested.progress);
+  requested.validate();
+  const TrainOptions options = by_steps(requested, data.x.count());
   const auto begin = Clock::now();
   TrainedNetwork trained;
   trained.network = network;

@@ -67,7 +67,7 @@ struct TrainOptions {
   bool record_outputs = true;
   /// False: descent never evaluates all samples and the record stays empty, for networks so wide that an evaluation
   /// costs as much as the steps. A flow always evaluates.
-  bool look = true;
+  bool keep_record = true;
   std::optional<std::size_t> memory = {};  ///< memory limit in bytes; default: the available memory
   /// Called with the current training including its state every `checkpoint_every` steps and at the end, unless it
   /// diverged or the network is dead; 0: ten times. The argument is valid during the call.

@@ -15,7 +15,7 @@ namespace widelimit {
 namespace {
 
 /// Samples per batch of an evaluation outside the step.
-constexpr Index onlooker_samples = 512;
+constexpr Index record_block = 512;
 double pull_of(Regulariser regulariser, double lambda, const WeightSlot& slot, bool last) {
   switch (regulariser) {
     case Regulariser::init:
@@ -48,7 +48,7 @@ Trainer<T>::Trainer(const Architecture& architecture, const TrainData& data, con
                                         : draw_parameters<T>(architecture, options.seed, engine)),
       w_(start_),
       evaluator_(architecture, options.linearised ? &start_ : nullptr, engine, options.progress),
-      onlooker_(architecture, options.linearised ? &start_ : nullptr, engine, options.progress),
+      record_evaluator_(architecture, options.linearised ? &start_ : nullptr, engine, options.progress),
       base_(static_cast<std::size_t>(samples_ * outputs_)),
       all_(static_cast<std::size_t>(samples_)) {
   std::iota(all_.begin(), all_.end(), Index{0});
@@ -81,10 +81,10 @@ Trainer<T>::Trainer(const Architecture& architecture, const TrainData& data, con
 template <std::floating_point T>
 Matrix<double> Trainer<T>::evaluate(const Tensor<T>& x, const std::vector<double>& base) {
   Matrix<double> outputs(x.count(), outputs_);
-  for (Index first = 0; first < x.count(); first += onlooker_samples) {
-    const Index count = std::min(onlooker_samples, x.count() - first);
-    onlooker_.set_samples(x, first, count);
-    const T* const part = onlooker_.outputs(w_).data();
+  for (Index first = 0; first < x.count(); first += record_block) {
+    const Index count = std::min(record_block, x.count() - first);
+    record_evaluator_.set_samples(x, first, count);
+    const T* const part = record_evaluator_.outputs(w_).data();
     for (Index i = 0; i < count * outputs_; ++i) {
       const Index at = first * outputs_ + i;
       outputs.data()[at] = static_cast<double>(part[i]) - base[static_cast<std::size_t>(at)];
@@ -105,30 +105,30 @@ double Trainer<T>::loss_of(const Matrix<double>& outputs, MatrixView<const doubl
 
 /// Computes z and l' of the batch, and n/|B| times its loss.
 template <std::floating_point T>
-void Trainer<T>::look(std::span<const Index> batch, const std::optional<DropoutDraw>& dropout) {
+void Trainer<T>::evaluate_batch(std::span<const Index> batch, const std::optional<DropoutDraw>& dropout) {
   const Tensor<T>& f = evaluator_.outputs(w_, dropout);
   const auto size = static_cast<std::size_t>(outputs_);
-  if (look_.outputs.rows() != std::ssize(batch)) {
-    look_.outputs = Matrix<double>(std::ssize(batch), outputs_);
-    look_.slopes = Matrix<double>(std::ssize(batch), outputs_);
+  if (batch_values_.outputs.rows() != std::ssize(batch)) {
+    batch_values_.outputs = Matrix<double>(std::ssize(batch), outputs_);
+    batch_values_.slopes = Matrix<double>(std::ssize(batch), outputs_);
   }
   const double auxiliary = std::sqrt(options_.lambda);
   std::vector<double>& z = shifted_;
   z.resize(size);
-  look_.loss = 0;
+  batch_values_.loss = 0;
   for (Index i = 0; i < f.count(); ++i) {
     const Index sample = batch[static_cast<std::size_t>(i)];
     for (Index k = 0; k < outputs_; ++k) {
       const auto at = static_cast<std::size_t>(sample * outputs_ + k);
       const double value = static_cast<double>(f.sample(i)[k]) - base_[at];
-      look_.outputs(i, k) = value;
+      batch_values_.outputs(i, k) = value;
       z[static_cast<std::size_t>(k)] = aux_.empty() ? value : value + auxiliary * aux_[at];
     }
     const std::span<const double> y(targets_.row(sample), size);
-    look_.loss += loss_value(options_.loss, z, y);
-    loss_slopes(options_.loss, z, y, {look_.slopes.view().row(i), size});
+    batch_values_.loss += loss_value(options_.loss, z, y);
+    loss_slopes(options_.loss, z, y, {batch_values_.slopes.view().row(i), size});
   }
-  look_.loss *= static_cast<double>(samples_) / static_cast<double>(std::max<Index>(f.count(), 1));
+  batch_values_.loss *= static_cast<double>(samples_) / static_cast<double>(std::max<Index>(f.count(), 1));
 }
 
 template <std::floating_point T>
@@ -139,8 +139,8 @@ void Trainer<T>::observe(std::span<const Index> batch, double rate) const {
                      .rate = rate,
                      .batch = batch,
                      .weight = static_cast<double>(samples_) / static_cast<double>(batch.size()),
-                     .outputs = look_.outputs.view(),
-                     .slopes = look_.slopes.view(),
+                     .outputs = batch_values_.outputs.view(),
+                     .slopes = batch_values_.slopes.view(),
                      .parameters = &w_,
                      .architecture = &architecture_});
 }
@@ -150,7 +150,7 @@ void Trainer<T>::step(std::span<const Index> batch, double rate) {
   const double weight = static_cast<double>(samples_) / static_cast<double>(batch.size());
   Tensor<T>& signal = evaluator_.signal();
   T* const slopes = signal.data();
-  for (Index i = 0; i < signal.size(); ++i) slopes[i] = static_cast<T>(weight * look_.slopes.data()[i]);
+  for (Index i = 0; i < signal.size(); ++i) slopes[i] = static_cast<T>(weight * batch_values_.slopes.data()[i]);
   const Gradient<T>& gradient = evaluator_.gradient(w_);
   const int moments = options_.optimiser.moments();
   for (std::size_t l = 0; l < w_.slots.size(); ++l) {
@@ -172,7 +172,7 @@ void Trainer<T>::step(std::span<const Index> batch, double rate) {
     for (Index k = 0; k < outputs_; ++k) {
       const auto at = static_cast<std::size_t>(batch[i] * outputs_ + k);
       const double coasting = options_.optimiser.momentum * aux_velocity_[at];
-      aux_velocity_[at] = coasting - auxiliary * look_.slopes(static_cast<Index>(i), k);
+      aux_velocity_[at] = coasting - auxiliary * batch_values_.slopes(static_cast<Index>(i), k);
       aux_[at] += aux_velocity_[at];
     }
   }
@@ -199,18 +199,19 @@ double Trainer<T>::penalty() const {
 template <std::floating_point T>
 void Trainer<T>::record() {
   // The outputs of a full batch without masks and augmentation are already available.
-  const bool seen = look_.outputs.rows() == samples_ && architecture_.dropouts == 0 && !options_.augmentation.any();
+  const bool available =
+      batch_values_.outputs.rows() == samples_ && architecture_.dropouts == 0 && !options_.augmentation.any();
   Matrix<double> fresh;
-  if (!seen) fresh = evaluate(x_, base_);
-  const Matrix<double>& outputs = seen ? look_.outputs : fresh;
+  if (!available) fresh = evaluate(x_, base_);
+  const Matrix<double>& outputs = available ? batch_values_.outputs : fresh;
   constant_ = constant_outputs(outputs);
   record_.steps.push_back(summary_.steps);
   record_.times.push_back(summary_.time);
   record_.loss.push_back(loss_of(outputs, targets_));
   record_.distance.push_back(std::sqrt(squared_distance(w_, start_, engine_)));
-  record_.objective.push_back((aux_.empty() ? record_.loss.back() : look_.loss) + penalty());
+  record_.objective.push_back((aux_.empty() ? record_.loss.back() : batch_values_.loss) + penalty());
   if (at_start()) first_objective_ = record_.objective.back();
-  if (const auto right = told_right(outputs.view(), targets_)) record_.accuracy.push_back(*right);
+  if (const auto right = accuracy_of(outputs.view(), targets_)) record_.accuracy.push_back(*right);
   if (options_.record_outputs) {
     record_.outputs.insert(record_.outputs.end(), outputs.data(), outputs.data() + samples_ * outputs_);
   }
@@ -225,7 +226,7 @@ void Trainer<T>::record_test() {
   }
   if (test_targets_.rows == 0) return;
   record_.test_loss.push_back(loss_of(outputs, test_targets_));
-  if (const auto right = told_right(outputs.view(), test_targets_)) record_.test_accuracy.push_back(*right);
+  if (const auto right = accuracy_of(outputs.view(), test_targets_)) record_.test_accuracy.push_back(*right);
 }
 
 template <std::floating_point T>
@@ -254,15 +255,15 @@ void Trainer<T>::take_steps(TrainedNetwork& trained) {
     if (architecture_.dropouts > 0) {
       dropout = DropoutDraw{masks.bits(static_cast<std::uint64_t>(summary_.steps)), 0};
     }
-    look(batch, dropout);
+    evaluate_batch(batch, dropout);
     if (diverged()) return;
     if (checkpoint_due()) checkpoint(trained);
     const bool last = summary_.steps == options_.steps;
-    if (options_.look && schedule.due(static_cast<double>(summary_.steps))) {
+    if (options_.keep_record && schedule.due(static_cast<double>(summary_.steps))) {
       record();
       if (!last && died(false)) return;
     }
-    if (last) return judge_end();
+    if (last) return check_end();
     const double rate = summary_.rate * options_.schedule.share(summary_.steps, options_.steps);
     observe(batch, rate);
     step(batch, rate);

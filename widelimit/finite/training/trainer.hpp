@@ -37,13 +37,13 @@ class Trainer {
   /// Returns whether no step was taken yet.
   [[nodiscard]] bool at_start() const { return summary_.steps == options_.initial_step; }
   /// Outputs z and slopes of the evaluator's current samples.
-  struct Look {
+  struct BatchValues {
     Matrix<double> outputs;
     Matrix<double> slopes;
     double loss = 0;  ///< including auxiliary terms
   };
 
-  void look(std::span<const Index> batch, const std::optional<DropoutDraw>& dropout);
+  void evaluate_batch(std::span<const Index> batch, const std::optional<DropoutDraw>& dropout);
   void observe(std::span<const Index> batch, double rate) const;
   /// Computes the gradient at the current samples and takes a step.
   void step(std::span<const Index> batch, double rate);
@@ -65,7 +65,7 @@ class Trainer {
   bool diverged();
   /// Returns whether to stop because no gradient separates the samples any more, according to the last record.
   bool died(bool last);
-  void judge_end();
+  void check_end();
   /// Returns whether f is the same at all training samples; `outputs` have f₀ subtracted if centred.
   [[nodiscard]] bool constant_outputs(const Matrix<double>& outputs) const;
   [[nodiscard]] bool targets_differ() const;
@@ -93,8 +93,8 @@ class Trainer {
   Parameters<T> squares_;   ///< for Adam
   Parameters<T> before_;    ///< flow: state at the start of a step
   Evaluator<T> evaluator_;
-  Evaluator<T> onlooker_;     ///< for samples outside the step
-  std::vector<double> base_;  ///< f₀, n × outputs, zero unless centred
+  Evaluator<T> record_evaluator_;  ///< for samples outside the step
+  std::vector<double> base_;       ///< f₀, n × outputs, zero unless centred
   std::vector<double> test_base_;
   std::vector<double> aux_;  ///< b, n × outputs, for `aux`
   std::vector<double> aux_before_;
@@ -102,7 +102,7 @@ class Trainer {
   std::vector<Index> all_;
   std::vector<double> shifted_;  ///< outputs of one sample including auxiliary terms
   Values<T> scratch_;
-  Look look_;
+  BatchValues batch_values_;
   bool constant_ = false;  ///< whether f is the same at all training samples, at the last record
   double first_loss_ = 0;
   double first_objective_ = 0;

@@ -269,9 +269,9 @@ void step_part_on(const typename Values<T>::Side& layers, const SlotStep<T>& ste
 template <std::floating_point T>
 void step_on(const typename Values<T>::Side& layers, const WeightSlot& slot, const GradientFactors<T>& g,
              const SlotStep<T>& step, const Move<T>& move, const Engine& engine, Weights<T>& weights) {
-  Tensor<T> seen;
-  if (g.windows != nullptr) g.windows->gather(*g.a, seen, engine);
-  const Tensor<T>& a = g.windows != nullptr ? seen : *g.a;
+  Tensor<T> patches;
+  if (g.windows != nullptr) g.windows->gather(*g.a, patches, engine);
+  const Tensor<T>& a = g.windows != nullptr ? patches : *g.a;
   Values<T> own;
   Values<T>& scratch = step.scratch == nullptr ? own : *step.scratch;
   step_part_on(layers, step, move, scratch, weights, &Weights<T>::w, [&](T* sum) {

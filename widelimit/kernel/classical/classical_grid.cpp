@@ -37,7 +37,7 @@ Spread spread_of(const SampleView& x) {
         const auto n = static_cast<double>(rows.rows);
         std::vector<double> mean(usize(rows.cols), 0);
         std::vector<double> square(usize(rows.cols), 0);
-        std::vector<double> seen(usize(rows.cols), 0);
+        std::vector<double> stored(usize(rows.cols), 0);
         Spread spread;
         interruptible_rows(rows.rows, rows.cols, [&](Index i) {
           visit_row(rows, i, [&](Index j, double value) {
@@ -48,11 +48,11 @@ Spread spread_of(const SampleView& x) {
         interruptible_rows(rows.rows, rows.cols, [&](Index i) {
           visit_row(rows, i, [&](Index j, double value) {
             square[usize(j)] += (value - mean[usize(j)]) * (value - mean[usize(j)]);
-            seen[usize(j)] += 1;
+            stored[usize(j)] += 1;
           });
         });
         for (std::size_t j = 0; j < mean.size(); ++j) {
-          const double variance = (square[j] + (n - seen[j]) * mean[j] * mean[j]) / n;
+          const double variance = (square[j] + (n - stored[j]) * mean[j] * mean[j]) / n;
           spread.variance += variance;
           spread.deviation += std::sqrt(variance);
         }

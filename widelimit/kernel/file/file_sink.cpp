@@ -101,7 +101,7 @@ class FileSink {
       load(rows);
       load(cols);
       if (task_.gram.symmetric() && rows.range().begin == cols.range().begin) {
-        rows.diagonal([&](Index) { progress_.tell(); });
+        rows.diagonal([&](Index) { progress_.report(); });
       }
       for_each(open.size(), [&](std::size_t m, Memory& memory) {
         compute(tiles[open[m]], rows, cols, memory, counts_of(counts, open[m]));
@@ -128,11 +128,11 @@ class FileSink {
           task(static_cast<std::size_t>(k), *memory);
           pool_.give(std::move(memory));
         },
-        [&](Index) { progress_.tell(); });
+        [&](Index) { progress_.report(); });
   }
 
   void load(const Panel& panel) {
-    panel.loaded([&](Index) { progress_.tell(); });
+    panel.loaded([&](Index) { progress_.report(); });
   }
 
   static MatrixView<T> view(Matrix<T>& memory, Index rows, Index cols) { return {memory.data(), rows, cols, cols}; }

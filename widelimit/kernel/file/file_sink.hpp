@@ -11,12 +11,12 @@
 
 namespace widelimit {
 
-/// Progress in pairs of samples: add() is thread-safe, tell() reports on the calling thread.
+/// Progress in pairs of samples: add() is thread-safe, report() updates the bar on the calling thread.
 class PairProgress {
  public:
   PairProgress(Progress* progress, Index total) : ticker_(progress, total, "pairs"), total_(total) {}
   void add(Index pairs) { done_ += pairs; }
-  void tell() { ticker_.at(std::min<Index>(done_, total_)); }
+  void report() { ticker_.at(std::min<Index>(done_, total_)); }
   [[nodiscard]] Index done() const { return done_; }
 
  private:

@@ -37,15 +37,16 @@ std::vector<std::string> names_of(const Hdf5Blocks& file) {
   return names;
 }
 
-Hdf5Blocks::Extent choose(const Hdf5Blocks& file, const std::optional<std::string>& wanted, const fs::path& path) {
+Hdf5Blocks::Extent choose(const Hdf5Blocks& file, const std::optional<std::string>& requested, const fs::path& path) {
   const auto find = [&](std::string_view name) {
     const auto& all = file.matrices();
     return std::find_if(all.begin(), all.end(), [&](const auto& matrix) { return matrix.name == name; });
   };
   const auto end = file.matrices().end();
-  if (wanted) {
-    if (const auto found = find(*wanted); found != end) return *found;
-    fail(Code::input, "'{}' has no matrix '{}'; it has: {}", path.string(), *wanted, fmt::join(names_of(file), ", "));
+  if (requested) {
+    if (const auto found = find(*requested); found != end) return *found;
+    fail(Code::input, "'{}' has no matrix '{}'; it has: {}", path.string(), *requested,
+         fmt::join(names_of(file), ", "));
   }
   for (const char* usual : {"ntk", "nngp", "kernel"}) {
     if (const auto found = find(usual); found != end) return *found;

@@ -118,7 +118,7 @@ class TileWriter {
     for (const Tile& tile : tiles_of(theta_, test_)) {
       interruption_point();
       if (!kept(tile.rows, tile.cols)) write(tile.rows, tile.cols);
-      progress_.tell();
+      progress_.report();
     }
   }
   [[nodiscard]] const EntryCount& count() const { return count_; }

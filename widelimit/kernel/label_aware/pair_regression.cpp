@@ -93,10 +93,11 @@ NormalEquations sketched_pairs(const GramMatrix& kernel, const PairFeatures& fea
   const Index size = features.count() + 1;
   const auto n = static_cast<double>(kernel.samples());
   const double logarithm = std::log(static_cast<double>(size));
-  const double wanted = std::floor(logarithm / (options.distortion * options.distortion));
-  if (wanted > 1e7) fail(Code::usage, "a sketch of {:.3g} rows is too large; allow more distortion", wanted);
+  const double required_rows = std::floor(logarithm / (options.distortion * options.distortion));
+  if (required_rows > 1e7)
+    fail(Code::usage, "a sketch of {:.3g} rows is too large; allow more distortion", required_rows);
   const Index pairs = kernel.samples() * kernel.samples();
-  HadamardSketch sketch(pairs, std::max(size, static_cast<Index>(wanted)),
+  HadamardSketch sketch(pairs, std::max(size, static_cast<Index>(required_rows)),
                         std::min(1.0, logarithm * logarithm / (n * n)), size, options.seed);
   Matrix<double> columns(size, sketch.block(), Content::unset);
   ProgressTicker ticker(progress, pairs, "pairs");

@@ -45,7 +45,7 @@ Indefinite diagnose(const GramMatrix& k, Index minor, Progress* progress, Index 
                    k.epsilon());
 }
 
-std::string diagonal_cure(const GramMatrix& k, Progress* progress, Index most_exact) {
+std::string diagonal_shift_advice(const GramMatrix& k, Progress* progress, Index most_exact) {
   const Indefinite found = diagnose(k, 0, progress, most_exact);
   if (k.samples() <= most_exact) {
     return fmt::format("the Gram matrix has the negative eigenvalue {:.2g}; add {:.2g} or more to its diagonal",
@@ -63,7 +63,7 @@ std::string diagonal_cure(const GramMatrix& k, Progress* progress, Index most_ex
 std::vector<Fit> indefinite_fits(const GramMatrix& k, Index samples, Index outputs, std::size_t count, double seconds,
                                  Progress* progress) {
   std::vector<Fit> fits;
-  const std::string message = diagonal_cure(k, progress);
+  const std::string message = diagonal_shift_advice(k, progress);
   for (std::size_t f = 0; f < count; ++f) {
     fits.push_back(zero_fit(samples, outputs));
     fits.back().summary.ending = Ending::not_positive_definite;
@@ -78,7 +78,7 @@ void name_cure(const GramMatrix& k, std::span<Fit> fits, Progress* progress) {
   std::string message;
   for (Fit& fit : fits) {
     if (fit.summary.ending != Ending::not_positive_definite) continue;
-    if (message.empty()) message = diagonal_cure(k, progress);
+    if (message.empty()) message = diagonal_shift_advice(k, progress);
     fit.summary.message = message;
     std::fill_n(fit.alpha.data(), fit.alpha.rows() * fit.alpha.cols(), 0.0);
     std::fill(fit.bias.begin(), fit.bias.end(), 0.0);

@@ -29,8 +29,8 @@ inline constexpr Index most_exact_samples = 4000;
 
 /// Returns the message for machines whose λ does not change K: the amount to add to its diagonal. Same cost as
 /// diagnose.
-[[nodiscard]] std::string diagonal_cure(const GramMatrix& k, Progress* progress = nullptr,
-                                        Index most_exact = most_exact_samples);
+[[nodiscard]] std::string diagonal_shift_advice(const GramMatrix& k, Progress* progress = nullptr,
+                                                Index most_exact = most_exact_samples);
 
 /// Same as diagnose, from given eigenvalues; `epsilon` is the machine epsilon of the entries of K.
 [[nodiscard]] Indefinite diagnosis(Index minor, double smallest, double norm, Index samples, double epsilon);

@@ -28,10 +28,10 @@ class ResultCache {
         std::find_if(known_.begin(), known_.end(), [&](const auto& entry) { return entry.first == key; });
     return found != known_.end() ? std::optional(found->second) : std::nullopt;
   }
-  void keep(std::uint64_t key, bool answer) {
+  void keep(std::uint64_t key, bool result) {
     const std::lock_guard lock(guard_);
     if (known_.size() == most) known_.pop_front();
-    known_.emplace_back(key, answer);
+    known_.emplace_back(key, result);
   }
 
  private:

@@ -204,12 +204,12 @@ void check_labels(std::span<const double> labels, std::span<const double> weight
     fail(Code::input, "there are {} labels for {} samples of the Gram matrix", labels.size(), samples);
   }
   check_weights(weights, samples);
-  bool seen[2]{};
+  bool present[2]{};
   for (std::size_t i = 0; i < labels.size(); ++i) {
     if (labels[i] != 1 && labels[i] != -1) fail(Code::input, "label {} is {}; labels must be 1 or -1", i, labels[i]);
-    if (weights.empty() || weights[i] > 0) seen[labels[i] > 0 ? 1 : 0] = true;
+    if (weights.empty() || weights[i] > 0) present[labels[i] > 0 ? 1 : 0] = true;
   }
-  if (!seen[0] || !seen[1]) {
+  if (!present[0] || !present[1]) {
     fail(Code::input, "all samples{} have the same label; logistic regression needs two classes",
          weights.empty() ? "" : " with a weight above 0");
   }

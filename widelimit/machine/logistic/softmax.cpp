@@ -188,15 +188,15 @@ void check_labels(std::span<const Index> labels, Index classes, std::span<const 
   }
   if (classes > samples) fail(Code::input, "there are {} classes, but only {} samples", classes, samples);
   check_weights(weights, samples);
-  std::vector<char> seen(static_cast<std::size_t>(classes));
+  std::vector<char> present(static_cast<std::size_t>(classes));
   for (std::size_t i = 0; i < labels.size(); ++i) {
     if (labels[i] < 0 || labels[i] >= classes) {
       fail(Code::input, "label {} is {}; labels must be 0 to {}", i, labels[i], classes - 1);
     }
-    if (weights.empty() || weights[i] > 0) seen[static_cast<std::size_t>(labels[i])] = 1;
+    if (weights.empty() || weights[i] > 0) present[static_cast<std::size_t>(labels[i])] = 1;
   }
-  const auto missing = std::find(seen.begin(), seen.end(), 0);
-  if (missing != seen.end()) {
+  const auto missing = std::find(present.begin(), present.end(), 0);
+  if (missing != present.end()) {
     fail(Code::input, "one of {} classes has no sample{}; leave it out", classes,
          weights.empty() ? "" : " with a weight above 0");
   }

@@ -30,13 +30,13 @@ Matrix<double> shifted(const Matrix<double>& outputs, const std::vector<double>&
 class BiasProblem {
  public:
   BiasProblem(const SoftmaxLosses& losses, const Matrix<double>& pi, const Matrix<double>& r)
-      : s_(usize(losses.classes())), lost_(s_.size()), hessian_(losses.classes(), losses.classes()) {
+      : s_(usize(losses.classes())), absolute_sums_(s_.size()), hessian_(losses.classes(), losses.classes()) {
     const Index k = losses.classes();
     std::vector<CompensatedSum> sums(s_.size());
     for (Index i = 0; i < r.rows(); ++i) {
       for (Index c = 0; c < k; ++c) {
         sums[usize(c)].add(r(i, c));
-        lost_[usize(c)] += std::abs(r(i, c));
+        absolute_sums_[usize(c)] += std::abs(r(i, c));
       }
     }
     for (std::size_t c = 0; c < s_.size(); ++c) s_[c] = sums[c].value();
@@ -77,20 +77,20 @@ class BiasProblem {
       kappa = std::max(kappa, std::sqrt(std::max(0.0, unit[c])));
     }
     double square = 0;
-    double lost = 0;
+    double error = 0;
     for (std::size_t c = 0; c < s_.size(); ++c) {
       square += std::abs(s_[c] * by[c]);
-      lost += eta * lost_[c];
+      error += eta * absolute_sums_[c];
     }
     // Factor 2 for the rounding of H and its factor.
-    const double distance = 2 * kappa * (std::sqrt(square) + kappa * lost);
+    const double distance = 2 * kappa * (std::sqrt(square) + kappa * error);
     return distance <= farthest_bias ? 2 * distance : infinity;
   }
 
  private:
-  std::vector<double> s_;     ///< Σᵢ r_ic
-  std::vector<double> lost_;  ///< Σᵢ |r_ic|
-  Matrix<double> hessian_;    ///< Cholesky factor of H, with the common bias fixed
+  std::vector<double> s_;              ///< Σᵢ r_ic
+  std::vector<double> absolute_sums_;  ///< Σᵢ |r_ic|
+  Matrix<double> hessian_;             ///< Cholesky factor of H, with the common bias fixed
   bool factored_ = false;
 };
 

@@ -100,7 +100,7 @@ void check_calibration(const GramMatrix& k, Index samples, const SvmOptions& opt
   check_box_input(k, samples);
   check_weights(options.weights, samples);
   if (options.check_definite && !is_semidefinite(k, options.progress)) {
-    fail(Code::numerical, "{}", diagonal_cure(k, options.progress));
+    fail(Code::numerical, "{}", diagonal_shift_advice(k, options.progress));
   }
 }
 

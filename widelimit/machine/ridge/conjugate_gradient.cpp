@@ -243,7 +243,7 @@ ConjugateGradientFit conjugate_gradients(const GramMatrix& k, MatrixView<const d
   Matrix<double> g(n, targets.cols, Content::unset);
   k.multiply(result.fit.alpha.view(), g.view(), expected.get());
   const RidgeTask task{targets, options.lambda, options.bias, options.weights};
-  (void)judge_ridge(g.view(), ridge_rounding(k.diagonal(), k.check(), task), false, task, result.fit);
+  (void)check_residual(g.view(), ridge_rounding(k.diagonal(), k.check(), task), false, task, result.fit);
   for (Index i = 0; i < n; ++i) {
     for (Index j = 0; j < g.cols(); ++j) g(i, j) += result.fit.bias[static_cast<std::size_t>(j)];
   }

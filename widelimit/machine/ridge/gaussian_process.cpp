@@ -82,7 +82,7 @@ GaussianProcess::GaussianProcess(const GramMatrix& k, MatrixView<const double> t
   if (options.check_definite && options.noise > 0 && !is_semidefinite(k, options.progress)) {
     summary.ending = Ending::not_positive_definite;
     summary.method = "not begun";
-    summary.message = diagonal_cure(k, options.progress);
+    summary.message = diagonal_shift_advice(k, options.progress);
     summary.seconds = seconds_since(start);
     return;
   }

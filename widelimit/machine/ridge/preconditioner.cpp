@@ -172,16 +172,17 @@ Preconditioner::Preconditioner(const GramMatrix& k, std::span<const double> scal
   for (double& value : left) value = std::max(value, 0.0);
   const double trace = sum_of(left);
   const bool fits_single = k.precision() == Precision::f32 && shift > least_single_share * norm_estimate(k, left);
-  Index wanted = std::min(options.rank.value_or((k.samples() + 1) / 2), k.samples());
+  Index target_rank = std::min(options.rank.value_or((k.samples() + 1) / 2), k.samples());
   if (options.memory) {
-    wanted = std::min(wanted, rank_within(*options.memory, k.samples(), fits_single ? sizeof(float) : sizeof(double)));
+    target_rank =
+        std::min(target_rank, rank_within(*options.memory, k.samples(), fits_single ? sizeof(float) : sizeof(double)));
   }
-  l_.emplace(algebra_, k.samples(), std::max<Index>(wanted, 1), fits_single ? Precision::f32 : Precision::f64);
-  ProgressTicker ticker(options.progress, wanted, "columns of the preconditioner");
+  l_.emplace(algebra_, k.samples(), std::max<Index>(target_rank, 1), fits_single ? Precision::f32 : Precision::f64);
+  ProgressTicker ticker(options.progress, target_rank, "columns of the preconditioner");
   const double least = static_cast<double>(k.samples()) * (fits_single ? 1e-7 : pivot_rounding) * trace;
   double before = trace;
-  while (rank_ < wanted && before > least) {
-    if (!grow(k, *l_, left, std::min(pivot_block, wanted - rank_))) break;
+  while (rank_ < target_rank && before > least) {
+    if (!grow(k, *l_, left, std::min(pivot_block, target_rank - rank_))) break;
     rank_ = l_->rank();
     ticker.at(rank_);
     const double now = sum_of(left);

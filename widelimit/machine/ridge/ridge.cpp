@@ -20,7 +20,7 @@ namespace widelimit {
 namespace {
 
 /// Suggests a λ. K + λ/2·W⁻¹ needs a λ larger by the factor of the largest weight.
-std::string cure(const GramMatrix& k, Index minor, std::span<const double> weights, Progress* progress) {
+std::string suggestion_of(const GramMatrix& k, Index minor, std::span<const double> weights, Progress* progress) {
   const Indefinite found = diagnose(k, minor, progress);
   const double heaviest = weights.empty() ? 1.0 : *std::max_element(weights.begin(), weights.end());
   if (heaviest <= 1) return found.message;
@@ -154,7 +154,7 @@ Fit fit_ridge(const GramMatrix& k, MatrixView<const double> targets, const Ridge
       cholesky.failed_minor() != 0 && options.indefinite && solve_indefinite(a, targets, options, fit);
   if (cholesky.failed_minor() != 0 && !indefinite) {
     fit.summary.ending = Ending::not_positive_definite;
-    fit.summary.message = cure(k, cholesky.failed_minor(), options.weights, options.progress);
+    fit.summary.message = suggestion_of(k, cholesky.failed_minor(), options.weights, options.progress);
   } else if (!all_finite(fit)) {
     std::fill_n(fit.alpha.data(), n * targets.cols, 0.0);
     std::fill(fit.bias.begin(), fit.bias.end(), 0.0);

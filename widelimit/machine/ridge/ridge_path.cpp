@@ -106,7 +106,7 @@ RidgePoint point_of(const Path& path, double lambda, ShiftedInverse& inverse) {
   return point;
 }
 
-void tell_cure(const Path& path, const ShiftedFamily& family, RidgePath& result) {
+void set_indefinite(const Path& path, const ShiftedFamily& family, RidgePath& result) {
   const Indefinite found = diagnosis(0, family.smallest_eigenvalue(), path.norm, path.k.samples(), path.k.epsilon());
   for (RidgePoint& point : result.points) {
     if (point.loo_error) continue;
@@ -177,7 +177,7 @@ RidgePath ridge_path(const GramMatrix& k, MatrixView<const double> targets, std:
     if (point.loo_error) claims.push_back({{targets, point.lambda, options.bias, options.weights}, &point.fit});
   }
   prove_ridges(k, claims, options.progress);
-  if (failed) tell_cure(path, *family, result);
+  if (failed) set_indefinite(path, *family, result);
   const double seconds = seconds_since(start);
   for (RidgePoint& point : result.points) {
     point.fit.summary.seconds = seconds / static_cast<double>(result.points.size());

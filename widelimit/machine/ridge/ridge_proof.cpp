@@ -73,11 +73,11 @@ void add_output(MatrixView<const double> g, const ProductRounding& rounding, boo
     CompensatedSum sum;
     for (const double term : {task.targets(i, j) / unit, -value, -b}) sum.add(term);
     const double r = sum.value();
-    const double wanted = task.lambda * alpha / (2 * w);
-    sum.add(-wanted);
+    const double ridge_term = task.lambda * alpha / (2 * w);
+    sum.add(-ridge_term);
     const double missing = std::abs(sum.value());
-    const double added = std::abs(task.targets(i, j) / unit) + std::abs(value) + std::abs(b) + std::abs(wanted);
-    const double rounded = off + 2 * unit_rounding * (std::abs(r) + std::abs(wanted) + unit_rounding * added);
+    const double added = std::abs(task.targets(i, j) / unit) + std::abs(value) + std::abs(b) + std::abs(ridge_term);
+    const double rounded = off + 2 * unit_rounding * (std::abs(r) + std::abs(ridge_term) + unit_rounding * added);
     sums.loss += w * r * r;
     sums.loss_error += w * rounded * (2 * std::abs(r) + rounded);
     sums.missing += w * missing * missing;
@@ -102,10 +102,10 @@ Matrix<double> coefficients_of(Index samples, std::span<const RidgeClaim> claims
   return all;
 }
 
-/// Runs judge_ridge on each claim with its columns of g = Kα. Returns the claims whose residual is dominated by
+/// Runs check_residual on each claim with its columns of g = Kα. Returns the claims whose residual is dominated by
 /// rounding.
 template <typename Multiply>
-std::vector<RidgeClaim> judge_claims(const GramMatrix& k, std::span<const RidgeClaim> claims, const Multiply& multiply,
+std::vector<RidgeClaim> check_claims(const GramMatrix& k, std::span<const RidgeClaim> claims, const Multiply& multiply,
                                      bool precise) {
   std::vector<RidgeClaim> doubtful;
   if (claims.empty()) return doubtful;
@@ -117,7 +117,7 @@ std::vector<RidgeClaim> judge_claims(const GramMatrix& k, std::span<const RidgeC
     const Index outputs = claim.fit->alpha.cols();
     const ProductRounding rounding = ridge_rounding(k.diagonal(), k.check(), claim.task);
     const MatrixView<const double> own = g.view().block(0, first, g.rows(), outputs);
-    if (judge_ridge(own, rounding, precise, claim.task, *claim.fit)) doubtful.push_back(claim);
+    if (check_residual(own, rounding, precise, claim.task, *claim.fit)) doubtful.push_back(claim);
     first += outputs;
   }
   return doubtful;
@@ -135,8 +135,8 @@ ProductRounding ridge_rounding(std::span<const double> diagonal, double asymmetr
   return {std::move(lengths), asymmetry, term_rounding};
 }
 
-bool judge_ridge(MatrixView<const double> g, const ProductRounding& rounding, bool precise, const RidgeTask& task,
-                 Fit& fit) {
+bool check_residual(MatrixView<const double> g, const ProductRounding& rounding, bool precise, const RidgeTask& task,
+                    Fit& fit) {
   const double unit = unit_of(task.targets);
   RidgeSums sums;
   for (Index j = 0; j < g.cols; ++j) add_output(g, rounding, precise, task, fit, j, unit, sums);
@@ -173,8 +173,8 @@ void prove_ridges(const GramMatrix& k, std::span<const RidgeClaim> claims, Progr
   const auto multiply_precisely = [&](const Matrix<double>& v, Matrix<double>& g) {
     k.multiply_precisely(v.view(), g.view(), progress);
   };
-  const std::vector<RidgeClaim> doubtful = judge_claims(k, claims, multiply, false);
-  (void)judge_claims(k, doubtful, multiply_precisely, true);
+  const std::vector<RidgeClaim> doubtful = check_claims(k, claims, multiply, false);
+  (void)check_claims(k, doubtful, multiply_precisely, true);
 }
 
 }  // namespace widelimit

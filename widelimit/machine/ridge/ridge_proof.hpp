@@ -33,10 +33,10 @@ struct RidgeTask {
 /// √Σ wᵢ(rᵢ − λαᵢ/(2wᵢ))² relative to the same norm of y. Values that overflow float64 are omitted, as are dual and gap
 /// at λ = 0. The values hold for a positive semi-definite K: if αᵀKα < 0 shows that K is indefinite, dual and gap are
 /// omitted too, and the message says why. Returns whether rounding of g dominates the residual.
-bool judge_ridge(MatrixView<const double> g, const ProductRounding& rounding, bool precise, const RidgeTask& task,
-                 Fit& fit);
+bool check_residual(MatrixView<const double> g, const ProductRounding& rounding, bool precise, const RidgeTask& task,
+                    Fit& fit);
 
-/// Runs judge_ridge with a product by K. If rounding dominates a residual above 1e-9, repeats it with a product in
+/// Runs check_residual with a product by K. If rounding dominates a residual above 1e-9, repeats it with a product in
 /// doubled precision.
 void prove_ridge(const GramMatrix& k, const RidgeTask& task, Fit& fit, Progress* progress);
 

@@ -53,12 +53,12 @@ ActiveSet<T>::ActiveSet(const BoxProblem& problem, GramColumns<T>& columns, std:
 }
 
 template <std::floating_point T>
-double ActiveSet<T>::room_up(Index k) const {
+double ActiveSet<T>::distance_up(Index k) const {
   return epsilon_ > 0 && a_[usize(k)] < 0 ? -a_[usize(k)] : upper_[usize(k)] - a_[usize(k)];
 }
 
 template <std::floating_point T>
-double ActiveSet<T>::room_down(Index k) const {
+double ActiveSet<T>::distance_down(Index k) const {
   return epsilon_ > 0 && a_[usize(k)] > 0 ? a_[usize(k)] : a_[usize(k)] - lower_[usize(k)];
 }
 
@@ -73,9 +73,9 @@ template <std::floating_point T>
 double ActiveSet<T>::shift(Index k, double d) {
   double& a = a_[usize(k)];
   const double before = a;
-  if (d > 0 && d >= room_up(k)) {
+  if (d > 0 && d >= distance_up(k)) {
     a = epsilon_ > 0 && a < 0 ? 0 : upper_[usize(k)];
-  } else if (d < 0 && -d >= room_down(k)) {
+  } else if (d < 0 && -d >= distance_down(k)) {
     a = epsilon_ > 0 && a > 0 ? 0 : lower_[usize(k)];
   } else {
     a += d;
@@ -122,8 +122,9 @@ Move ActiveSet<T>::pair_step(double allowed) {
     return Move::indefinite;
   }
   const double curvature = std::max(own, ridge);
-  const double room = std::min(room_up(i), room_down(j));
-  const double d = curvature > (ridged_ ? 0.0 : flat_curvature * both) ? std::min(slope / curvature, room) : room;
+  const double distance = std::min(distance_up(i), distance_down(j));
+  const double d =
+      curvature > (ridged_ ? 0.0 : flat_curvature * both) ? std::min(slope / curvature, distance) : distance;
   if (std::isinf(d)) {
     ray_ = {{i, 1.0}, {j, -1.0}};
     return Move::unbounded;
@@ -146,8 +147,8 @@ Move ActiveSet<T>::single_step(double allowed) {
   const double rise = gradient_[usize(i)] + up_[usize(i)];
   const bool grows = rise < 0;
   const double slope = grows ? -rise : gradient_[usize(i)] + down_[usize(i)];
-  const double room = grows ? room_up(i) : room_down(i);
-  const double d = diagonal_[usize(i)] > 0 ? std::min(slope / diagonal_[usize(i)], room) : room;
+  const double distance = grows ? distance_up(i) : distance_down(i);
+  const double d = diagonal_[usize(i)] > 0 ? std::min(slope / diagonal_[usize(i)], distance) : distance;
   if (std::isinf(d)) {
     ray_ = {{i, grows ? 1.0 : -1.0}};
     return Move::unbounded;
@@ -215,10 +216,10 @@ void ActiveSet<T>::set_ray(std::span<const Index> variables, std::span<const dou
 }
 
 template <std::floating_point T>
-double ActiveSet<T>::room_along(std::span<const Index> variables, std::span<const double> by, double most) const {
+double ActiveSet<T>::feasible_step(std::span<const Index> variables, std::span<const double> by, double most) const {
   for (std::size_t i = 0; i < variables.size(); ++i) {
     if (by[i] == 0) continue;
-    most = std::min(most, (by[i] > 0 ? room_up(variables[i]) : room_down(variables[i])) / std::abs(by[i]));
+    most = std::min(most, (by[i] > 0 ? distance_up(variables[i]) : distance_down(variables[i])) / std::abs(by[i]));
   }
   return most;
 }
@@ -280,7 +281,7 @@ Move ActiveSet<T>::face_step(Face& face, std::span<const Index> free, std::span<
                              std::span<double> moved) {
   const FaceDirection direction = face.direction(slope);
   if (direction.by.empty()) return Move::none;
-  const double length = room_along(free, direction.by, direction.flat ? no_bound : 1.0);
+  const double length = feasible_step(free, direction.by, direction.flat ? no_bound : 1.0);
   if (direction.flat && face.curves_down(direction.by, excess_)) {
     set_ray(free, direction.by);
     return Move::indefinite;
@@ -297,9 +298,9 @@ Move ActiveSet<T>::face_step(Face& face, std::span<const Index> free, std::span<
     if (d == 0) continue;
     const Index k = free[i];
     // The blocking variable is set exactly to its bound despite the rounding of length·d.
-    const double room = d > 0 ? room_up(k) : room_down(k);
-    const bool arrives = std::abs(d) * length >= room * (1 - 4 * std::numeric_limits<double>::epsilon());
-    moved[i] += shift(k, std::copysign(arrives ? room : std::abs(d) * length, d));
+    const double distance = d > 0 ? distance_up(k) : distance_down(k);
+    const bool arrives = std::abs(d) * length >= distance * (1 - 4 * std::numeric_limits<double>::epsilon());
+    moved[i] += shift(k, std::copysign(arrives ? distance : std::abs(d) * length, d));
     if (up_[usize(k)] != down_[usize(k)]) face.remove(static_cast<Index>(i));
   }
   return length < 1 || direction.flat ? Move::made : Move::none;

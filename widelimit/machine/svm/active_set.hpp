@@ -66,12 +66,12 @@ class ActiveSet {
   /// Updates the gradient after changes `by` of `variables`.
   void move_gradient(std::span<const Index> variables, std::span<const double> by);
   /// Returns the step to the first bound along a direction, at most `most`.
-  [[nodiscard]] double room_along(std::span<const Index> variables, std::span<const double> by, double most) const;
+  [[nodiscard]] double feasible_step(std::span<const Index> variables, std::span<const double> by, double most) const;
   [[nodiscard]] double slope_left(std::span<const Index> free) const;
   [[nodiscard]] std::vector<double> slopes(std::span<const Index> free) const;
   void set_ray(std::span<const Index> variables, std::span<const double> by);
-  [[nodiscard]] double room_up(Index k) const;
-  [[nodiscard]] double room_down(Index k) const;
+  [[nodiscard]] double distance_up(Index k) const;
+  [[nodiscard]] double distance_down(Index k) const;
   /// Computes a[k] += d, exactly to the bound if d reaches it; returns the change.
   double shift(Index k, double d);
   void mark(Index k);

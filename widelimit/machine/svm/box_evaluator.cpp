@@ -97,8 +97,8 @@ bool BoxEvaluator<T>::widen(BoxSolution& found) {
   for (int attempt = 1; attempt <= most_scalings; ++attempt) {
     const double margin = least_margin(*problem_, found.product, found.bias, fresh_.error());
     if (!(margin > 0) || margin == 1 || (attempt > 1 && margin > 1)) break;
-    const double lost = precise() ? 0 : fresh_.scaling_error();
-    const double t = (1 + 8 * attempt * unit_rounding + lost) / margin;
+    const double scaling_error = precise() ? 0 : fresh_.scaling_error();
+    const double t = (1 + 8 * attempt * unit_rounding + scaling_error) / margin;
     if (!scale_by(t, found)) break;
     scaled = true;
     // The rounding of the coefficients exceeds that of a product in doubled precision.
@@ -138,9 +138,9 @@ typename BoxEvaluator<T>::Size BoxEvaluator<T>::size_of(std::span<const double> 
 
 /// Whether the margins 1/‖β‖ ≤ √(vᵀKv)/Σ|vᵢ| of all classifiers are below the rounding error of K.
 template <std::floating_point T>
-bool BoxEvaluator<T>::Size::below_rounding(double lost) const {
+bool BoxEvaluator<T>::Size::below_rounding(double error) const {
   const double rounding = 16 * static_cast<double>(std::numeric_limits<T>::epsilon());
-  return sum > 0 && norm + lost <= rounding * (longest * sum) * (longest * sum);
+  return sum > 0 && norm + error <= rounding * (longest * sum) * (longest * sum);
 }
 
 template <std::floating_point T>
@@ -149,15 +149,15 @@ Proof BoxEvaluator<T>::proof_of(std::span<const double> v) {
   fresh.make_precise();
   std::vector<double> product(v.size());
   fresh.compute(v, product, beat_);
-  double lost = 0;
+  double error = 0;
   double squares = 0;
   for (std::size_t i = 0; i < v.size(); ++i) {
-    lost += std::abs(v[i]) * (fresh.error().at(i) + 4 * unit_rounding * std::abs(product[i]));
+    error += std::abs(v[i]) * (fresh.error().at(i) + 4 * unit_rounding * std::abs(product[i]));
     squares += std::pow(fresh.lengths()[i] * v[i], 2);
   }
   const Size size = size_of(v, product);
-  if (size.norm + lost < -excess_ * squares) return Proof::indefinite;
-  return unbounded_ && size.below_rounding(lost) ? Proof::inseparable : Proof::none;
+  if (size.norm + error < -excess_ * squares) return Proof::indefinite;
+  return unbounded_ && size.below_rounding(error) ? Proof::inseparable : Proof::none;
 }
 
 template <std::floating_point T>

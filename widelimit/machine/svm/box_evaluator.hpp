@@ -142,7 +142,7 @@ class BoxEvaluator {
     double sum = 0;
     double norm = 0;
     double longest = 0;
-    [[nodiscard]] bool below_rounding(double lost) const;
+    [[nodiscard]] bool below_rounding(double error) const;
   };
   [[nodiscard]] Size size_of(std::span<const double> v, std::span<const double> product) const;
 

@@ -138,8 +138,8 @@ double rough_error(const BoxProblem& problem, std::size_t i, double product, dou
 /// Whether a coefficient of 0 is optimal for any rounding, as for most samples, which then have no loss.
 bool stays_away(const BoxProblem& problem, std::size_t i, double product, double bias, const ProductError& error) {
   const double r = product + problem.linear[i] + bias;
-  const double room = problem.epsilon - 2 * rough_error(problem, i, product, bias, error);
-  return (problem.upper[i] == 0 || room > -r) && (problem.lower[i] == 0 || room > r);
+  const double slack = problem.epsilon - 2 * rough_error(problem, i, product, bias, error);
+  return (problem.upper[i] == 0 || slack > -r) && (problem.lower[i] == 0 || slack > r);
 }
 
 Objectives counted(const BoxProblem& problem, std::span<const double> a, std::span<const double> product, double bias,

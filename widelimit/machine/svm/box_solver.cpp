@@ -60,8 +60,8 @@ constexpr int most_stalls = 3;
 template <std::floating_point T>
 class Decomposition final : public BoxSolver::Worker {
  public:
-  Decomposition(const GramMatrix& gram, std::vector<Index> samples, std::size_t room)
-      : columns_(gram, std::move(samples), room),
+  Decomposition(const GramMatrix& gram, std::vector<Index> samples, std::size_t memory)
+      : columns_(gram, std::move(samples), memory),
         algebra_(gram.algebra()),
         asymmetry_(gram.check()),
         excess_(2 * semidefinite_allowance(gram.samples(), gram.precision())),
@@ -75,7 +75,7 @@ class Decomposition final : public BoxSolver::Worker {
     best_.objectives.primal = no_bound;
     shrunk_ = false;
     work_ = 0;
-    another_way_ = may_leave_boundary() ? first_look() : no_bound;
+    another_way_ = may_leave_boundary() ? first_check() : no_bound;
     scale_ = 0;
     for (const double p : problem.linear) scale_ = std::max(scale_, std::abs(p));
     ticker_.emplace(options.progress, limit_, "working sets");
@@ -171,7 +171,7 @@ class Decomposition final : public BoxSolver::Worker {
   }
 
   /// Returns the work after which to check whether K has low rank.
-  [[nodiscard]] double first_look() const {
+  [[nodiscard]] double first_check() const {
     const Index n = problem_->size();
     const bool known = factor_ && factor_->complete();
     return cost_of_interior(n, known ? factor_->rank() : std::min<Index>(n / 4, 16));
@@ -188,8 +188,9 @@ class Decomposition final : public BoxSolver::Worker {
   /// Returns the largest rank of a factor: at most half the samples, since more saves nothing, and limited by memory.
   [[nodiscard]] Index most_dimensions() const {
     const Index n = problem_->size();
-    const double by_room = static_cast<double>(options_->room) / (3.0 * sizeof(double) * static_cast<double>(n));
-    return static_cast<Index>(std::min(by_room, static_cast<double>(n) / 2));
+    const double rank_in_memory =
+        static_cast<double>(options_->memory) / (3.0 * sizeof(double) * static_cast<double>(n));
+    return static_cast<Index>(std::min(rank_in_memory, static_cast<double>(n) / 2));
   }
 
   /// Whether K has such a low rank that an interior point method takes less time than the steps so far. If not,
@@ -221,11 +222,11 @@ class Decomposition final : public BoxSolver::Worker {
     evaluator_.evaluate_nominal(found_);
     const BoxSolution before = found_;
     InteriorPoint point(*problem_, algebra_, algebra_.copy_of(factor_->rows().view()));
-    double wanted = options_->tolerance / 8;
+    double target_gap = options_->tolerance / 8;
     for (int step = 0; step < most_interior_steps && point.step(); ++step) {
       ++found_.iterations;
       ticker_->at(found_.iterations);
-      if (point.gap() > wanted) continue;
+      if (point.gap() > target_gap) continue;
       found_.a = point.coefficients();
       refresh();
       evaluator_.set_error(found_.a, evaluator_.error());
@@ -233,7 +234,7 @@ class Decomposition final : public BoxSolver::Worker {
         found_.interior = true;
         return true;
       }
-      wanted = point.gap() / 10;
+      target_gap = point.gap() / 10;
     }
     evaluator_.evaluate_nominal(found_);
     if (!(found_.objectives.dual > before.objectives.dual)) {
@@ -304,7 +305,7 @@ class Decomposition final : public BoxSolver::Worker {
       std::vector<Index> kept = active->unsettled();
       active.reset();
       packed.reset();
-      packed = std::make_unique<GramColumns<T>>(columns_, kept, options_->room);
+      packed = std::make_unique<GramColumns<T>>(columns_, kept, options_->memory);
       active = std::make_unique<ActiveSet<T>>(*problem_, *packed, std::move(kept), found_.a, gradient_, excess_);
     }
     if (ended == Move::unbounded || ended == Move::indefinite) ray_ = active->ray(problem_->size());
@@ -319,7 +320,7 @@ class Decomposition final : public BoxSolver::Worker {
 
   /// Returns Move::made if enough variables have settled to remove them.
   Move run_active(ActiveSet<T>& active, double allowed, bool may_shrink) {
-    const Index between_looks = std::clamp<Index>(active.size(), 1000, 4000);
+    const Index check_interval = std::clamp<Index>(active.size(), 1000, 4000);
     double spent = 0;
     double descent = 0;
     for (Index count = 1; found_.iterations < limit_; ++count) {
@@ -340,7 +341,7 @@ class Decomposition final : public BoxSolver::Worker {
         }
         if (work_ >= another_way_ && interior_point_is_shorter()) return Move::slow;
       }
-      if (count % between_looks != 0) continue;
+      if (count % check_interval != 0) continue;
       if (may_shrink && 10 * std::ssize(active.unsettled()) <= 7 * active.size()) return Move::made;
       const double worth = 1e-5 * options_->tolerance * (std::abs(found_.objectives.dual) + active.descent());
       if (active.descent() - descent <= worth) return Move::stalled;
@@ -380,11 +381,11 @@ class Decomposition final : public BoxSolver::Worker {
 
 }  // namespace
 
-BoxSolver::BoxSolver(const GramMatrix& gram, std::vector<Index> samples, std::size_t room) {
+BoxSolver::BoxSolver(const GramMatrix& gram, std::vector<Index> samples, std::size_t memory) {
   if (gram.precision() == Precision::f32) {
-    worker_ = std::make_unique<Decomposition<float>>(gram, std::move(samples), room);
+    worker_ = std::make_unique<Decomposition<float>>(gram, std::move(samples), memory);
   } else {
-    worker_ = std::make_unique<Decomposition<double>>(gram, std::move(samples), room);
+    worker_ = std::make_unique<Decomposition<double>>(gram, std::move(samples), memory);
   }
 }
 BoxSolver::~BoxSolver() = default;

@@ -13,9 +13,9 @@
 namespace widelimit {
 
 struct BoxOptions {
-  double tolerance = 1e-6;                  ///< relative duality gap to reach
-  Index max_iterations = 0;                 ///< working sets; 0 for the larger of 10⁷ and 100 per variable
-  std::size_t room = std::size_t{1} << 30;  ///< memory limit in bytes for columns of active variables
+  double tolerance = 1e-6;                    ///< relative duality gap to reach
+  Index max_iterations = 0;                   ///< working sets; 0 for the larger of 10⁷ and 100 per variable
+  std::size_t memory = std::size_t{1} << 30;  ///< memory limit in bytes for columns of active variables
   Progress* progress = nullptr;
 };
 
@@ -57,7 +57,8 @@ struct BoxSolution {
 /// rounding error of K.
 class BoxSolver {
  public:
-  explicit BoxSolver(const GramMatrix& gram, std::vector<Index> samples = {}, std::size_t room = std::size_t{1} << 30);
+  explicit BoxSolver(const GramMatrix& gram, std::vector<Index> samples = {},
+                     std::size_t memory = std::size_t{1} << 30);
   ~BoxSolver();
   BoxSolver(BoxSolver&&) noexcept;
   BoxSolver& operator=(BoxSolver&&) noexcept;

@@ -18,7 +18,7 @@ namespace {
 constexpr double rounded_pivot = 1e-13;
 constexpr double rounded_entry = 1e-14;
 /// A pivot below the negative threshold by this factor indicates a direction of negative curvature of Q.
-constexpr double sunken_pivot = 1e3;
+constexpr double curvature_factor = 1e3;
 /// A slope along a combination below this fraction of its terms is rounding.
 constexpr double rounded_slope = 1e-11;
 /// Block size of the factorisation; the trailing matrix is updated by matrix products.
@@ -36,7 +36,7 @@ MatrixView<double> Face::open(Index size) {
 
 void Face::factorise(bool equality) {
   equality_ = equality;
-  sunken_ = -1;
+  negative_pivot_ = -1;
   own_.resize(usize(size_));
   least_.resize(usize(size_));
   state_.assign(usize(size_), State::moves);
@@ -84,7 +84,7 @@ void Face::factor_rows(Index begin, Index end) {
     double* pivot_row = row(k);
     const double pivot = pivot_row[k];
     if (!(pivot > least_[usize(k)])) {
-      if (pivot < -sunken_pivot * least_[usize(k)] && sunken_ < 0) sunken_ = k;
+      if (pivot < -curvature_factor * least_[usize(k)] && negative_pivot_ < 0) negative_pivot_ = k;
       state_[usize(k)] = State::rests;
       std::fill_n(pivot_row + k, end - k, 0.0);
       pivot_row[k] = 1;
@@ -134,7 +134,7 @@ bool Face::level(std::span<double> y, double sum) const {
 }
 
 Index Face::steepest_combination(std::span<const double> slope, std::span<const double> y) const {
-  if (sunken_ >= 0) return sunken_;
+  if (negative_pivot_ >= 0) return negative_pivot_;
   if (std::find(state_.begin(), state_.end(), State::rests) == state_.end()) return -1;
   double squares = 0;
   for (Index i = 0; i < size_; ++i) squares += moves(i) ? y[usize(i)] * y[usize(i)] : 0;
@@ -193,7 +193,7 @@ FaceDirection Face::direction(std::span<const double> slope) {
 }
 
 void Face::remove(Index k) {
-  sunken_ = -1;
+  negative_pivot_ = -1;
   const State before = std::exchange(state_[usize(k)], State::left);
   if (before != State::moves) return;
   std::vector<double> taken(row(k), row(k) + size_);  // the removed row, rotated into those below

@@ -71,7 +71,7 @@ class Face {
   std::vector<double> own_;      ///< diagonal of Q
   std::vector<double> least_;    ///< squared pivots up to this value are rounding
   std::vector<State> state_;
-  Index sunken_ = -1;  ///< a variable with a negative pivot; −1 if none, or after a removal
+  Index negative_pivot_ = -1;  ///< a variable with a negative pivot; −1 if none, or after a removal
   Index size_ = 0;
   bool equality_ = false;
   double work_ = 0;

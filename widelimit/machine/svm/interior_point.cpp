@@ -77,7 +77,7 @@ void InteriorPoint::place_first() {
     if (capped(j)) at_.t[j] = at_.x[j];
     products_ += capped(j) ? 2 : 1;
   }
-  look();
+  update_derived();
   double mean = 0;
   for (const double slope : gradient_) mean += std::abs(slope) / static_cast<double>(count);
   const double least = 1 + mean / 10;
@@ -85,7 +85,7 @@ void InteriorPoint::place_first() {
     at_.z[j] = std::max(gradient_[j], 0.0) + least;
     if (capped(j)) at_.v[j] = std::max(-gradient_[j], 0.0) + least;
   }
-  look();
+  update_derived();
 }
 
 /// Returns Σ s·x per sample, for any quantity x of the multipliers.
@@ -112,7 +112,7 @@ std::vector<double> InteriorPoint::push(std::span<const double> features) const 
 }
 
 /// Updates the quantities derived from the current iterate.
-void InteriorPoint::look() {
+void InteriorPoint::update_derived() {
   const std::vector<double> a = per_sample(at_.x);
   const std::vector<double> w = pull(a);
   const std::vector<double> product = push(w);
@@ -208,7 +208,7 @@ InteriorPoint::Point InteriorPoint::direction(double target, const Point* before
 }
 
 /// Returns the step to the nearest bound along a direction, at most 1.
-double InteriorPoint::room(const Point& by) const {
+double InteriorPoint::feasible_step(const Point& by) const {
   double most = reach(at_.x, by.x, 1);
   most = reach(at_.z, by.z, most);
   for (std::size_t j = 0; j < multipliers_.size(); ++j) {
@@ -222,10 +222,10 @@ double InteriorPoint::room(const Point& by) const {
 bool InteriorPoint::step() {
   if (multipliers_.empty() || !factorise()) return false;
   const Point affine = direction(0, nullptr);
-  const double ahead = complementarity(affine, room(affine)) / static_cast<double>(products_);
+  const double ahead = complementarity(affine, feasible_step(affine)) / static_cast<double>(products_);
   const double centring = std::pow(ahead / mean_, 3);
   const Point by = direction(centring * mean_, &affine);
-  const double length = towards_bound * room(by);
+  const double length = towards_bound * feasible_step(by);
   if (!(length > shortest_step) || !std::isfinite(by.bias) || !std::isfinite(largest_of(by.x))) return false;
   for (std::size_t j = 0; j < multipliers_.size(); ++j) {
     at_.x[j] += length * by.x[j];
@@ -235,7 +235,7 @@ bool InteriorPoint::step() {
     at_.v[j] += length * by.v[j];
   }
   at_.bias += length * by.bias;
-  look();
+  update_derived();
   return std::isfinite(gap_);
 }
 

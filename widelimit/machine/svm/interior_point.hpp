@@ -52,10 +52,10 @@ class InteriorPoint {
   [[nodiscard]] std::vector<double> pull(std::span<const double> of_samples) const;
   [[nodiscard]] std::vector<double> push(std::span<const double> features) const;
   [[nodiscard]] bool factorise();
-  void look();
+  void update_derived();
   /// Returns the step to xz = tv = target, with the second-order correction of `before` if given.
   [[nodiscard]] Point direction(double target, const Point* before) const;
-  [[nodiscard]] double room(const Point& by) const;
+  [[nodiscard]] double feasible_step(const Point& by) const;
   [[nodiscard]] double complementarity(const Point& by, double length) const;
   [[nodiscard]] bool capped(std::size_t j) const { return multipliers_[j].cap < no_bound; }
 

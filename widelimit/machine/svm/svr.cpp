@@ -61,7 +61,7 @@ double unscaled(double value, int power, bool& exact) {
 }
 
 /// Marks the fit as failed: the proof refers to coefficients that exceed the range of float64.
-void tell_lost(Summary& summary) {
+void set_out_of_range(Summary& summary) {
   summary.ending = Ending::iteration_limit;
   summary.primal = summary.dual = summary.gap = std::nullopt;
   summary.message = "coefficients exceed the range of float64; scale targets and kernel towards 1";
@@ -109,7 +109,7 @@ Fit fit_svr(const GramMatrix& k, const MatrixView<const double>& targets, const 
     fit.bias[static_cast<std::size_t>(output)] = unscaled(solution.bias, power, exact);
     Summary& part = parts[static_cast<std::size_t>(output)];
     part = svm_summary(solution, options.lambda, SvmLoss::hinge, power);
-    if (!exact) tell_lost(part);
+    if (!exact) set_out_of_range(part);
   };
   if (alone) {
     solve(0);

@@ -67,13 +67,13 @@ std::vector<EdgeEstimate> estimate_edges(const Pieces& pieces) {
   return edges;
 }
 
-double locate_edge(const EdgeEstimate& suspected, double room, const FitPiece& fit, const Function& value) {
+double locate_edge(const EdgeEstimate& suspected, double length, const FitPiece& fit, const Function& value) {
   auto [edge, margin] = suspected;
   for (int pass = 0; pass < 2; ++pass) {
     const double low = edge - margin;
     const double high = edge + margin;
-    const Piece before = fit(low - room, low);
-    const Piece after = fit(high, high + room);
+    const Piece before = fit(low - length, low);
+    const Piece after = fit(high, high + length);
     const double size = std::max(size_of(before), size_of(after));
     if (std::abs(before.at(edge).value - after.at(edge).value) > 1e-7 * size) {
       return locate_jump(low, high, before, after, value);
@@ -81,7 +81,7 @@ double locate_edge(const EdgeEstimate& suspected, double room, const FitPiece& f
     double next = edge;
     for (int step = 0; step < 3; ++step) {
       const double slope = before.at(next).slope - after.at(next).slope;
-      const double steep = std::max(std::abs(before.at(next).slope), std::abs(after.at(next).slope)) + size / room;
+      const double steep = std::max(std::abs(before.at(next).slope), std::abs(after.at(next).slope)) + size / length;
       next -= std::abs(slope) > 1e-6 * steep ? (before.at(next).value - after.at(next).value) / slope
                                              : slope / (curvature_at(before, low) - curvature_at(after, high));
       if (!(next > low && next < high)) return edge;

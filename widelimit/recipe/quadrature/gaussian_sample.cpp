@@ -116,7 +116,7 @@ double stretch_of(const GaussianSample& sample) {
 }
 
 /// Sets the probability-weighted errors of the pieces; each panel lies within one piece.
-void judge_errors(GaussianSample& sample) {
+void set_errors(GaussianSample& sample) {
   double square = 0;
   double slope_square = 0;
   for (std::size_t first = 0; first < sample.z.size(); first += panel_order) {
@@ -148,7 +148,7 @@ GaussianSample sample_up_to(const Pointwise& phi, double deviation, double reach
   sample.slope_square = slope.square;
   sample.slope_growth = slope.growth;
   sample.stretch = stretch_of(sample);
-  judge_errors(sample);
+  set_errors(sample);
   return sample;
 }
 

@@ -110,7 +110,7 @@ struct Interval {
   std::array<double, 3> tails{HUGE_VAL, HUGE_VAL, HUGE_VAL};  ///< tails of its ancestors, the latest first
 };
 
-struct Verdict {
+struct Candidate {
   Piece piece;
   double tail = 0.0;
   bool resolved = false;
@@ -136,18 +136,18 @@ class Cutter {
     for (std::size_t k = 0; k + 1 < ends.size(); ++k) pending.push_back({ends[k], ends[k + 1]});
     std::vector<Piece> pieces;
     while (!pending.empty()) {
-      const std::vector<Verdict> verdicts = judge(pending);
+      const std::vector<Candidate> candidates = fit_candidates(pending);
       const bool last = pieces.size() + 2 * pending.size() > most_pieces;
       std::vector<Interval> halves;
       for (std::size_t k = 0; k < pending.size(); ++k) {
-        const Verdict& verdict = verdicts[k];
+        const Candidate& candidate = candidates[k];
         const auto& [left, right, tails] = pending[k];
-        if (verdict.resolved || last || is_shorter(verdict.piece, shortest)) {
-          pieces.push_back(verdict.piece);
+        if (candidate.resolved || last || is_shorter(candidate.piece, shortest)) {
+          pieces.push_back(candidate.piece);
         } else {
           const double middle = left + (right - left) / 2;
-          halves.push_back({left, middle, {verdict.tail, tails[0], tails[1]}});
-          halves.push_back({middle, right, {verdict.tail, tails[0], tails[1]}});
+          halves.push_back({left, middle, {candidate.tail, tails[0], tails[1]}});
+          halves.push_back({middle, right, {candidate.tail, tails[0], tails[1]}});
         }
       }
       pending = std::move(halves);
@@ -157,7 +157,9 @@ class Cutter {
   }
 
   /// Fits one series, without checking its accuracy.
-  [[nodiscard]] Piece fit(double left, double right) const { return judge({Interval{left, right, {}}}).front().piece; }
+  [[nodiscard]] Piece fit(double left, double right) const {
+    return fit_candidates({Interval{left, right, {}}}).front().piece;
+  }
 
   [[nodiscard]] const Scales& scales() const { return scales_; }
 
@@ -173,7 +175,7 @@ class Cutter {
   }
 
   /// Fits all intervals with one call of φ.
-  std::vector<Verdict> judge(const std::vector<Interval>& intervals) const {
+  std::vector<Candidate> fit_candidates(const std::vector<Interval>& intervals) const {
     std::vector<double> x;
     x.reserve(points * intervals.size());
     for (const auto& [left, right, tails] : intervals) {
@@ -186,13 +188,13 @@ class Cutter {
     }
     const std::vector<double> y = call(function_.value, x);
     const std::vector<double> slopes = function_.slope ? call(function_.slope, x) : std::vector<double>{};
-    std::vector<Verdict> verdicts;
+    std::vector<Candidate> candidates;
     for (std::size_t k = 0; k < intervals.size(); ++k) {
       const std::size_t first = k * points;
       const double* slopes_here = slopes.empty() ? nullptr : slopes.data() + first;
-      verdicts.push_back(judge(intervals[k], x.data() + first, y.data() + first, slopes_here));
+      candidates.push_back(fit_candidate(intervals[k], x.data() + first, y.data() + first, slopes_here));
     }
-    return verdicts;
+    return candidates;
   }
 
   /// Largest differences of a series and φ at the check points: between the nodes, and at the ends.
@@ -212,22 +214,22 @@ class Cutter {
     return result;
   }
 
-  [[nodiscard]] Verdict judge(const Interval& interval, const double* x, const double* values,
-                              const double* slopes) const {
+  [[nodiscard]] Candidate fit_candidate(const Interval& interval, const double* x, const double* values,
+                                        const double* slopes) const {
     const double width = interval.right - interval.left;
-    Verdict verdict;
-    Piece& piece = verdict.piece;
+    Candidate candidate;
+    Piece& piece = candidate.piece;
     piece = {interval.left, interval.right, fit_series(values), {}, 0.0, 0.0};
     const double place = std::max(std::abs(interval.left), std::abs(interval.right));
     // Scale of φ, or of a linear function with the mean slope at this location: cancelling terms leave rounding errors
     // of their own magnitude.
     const double scale = std::max(4 * scales_.value * place / reach_, largest_of(piece.value));
-    verdict.tail = tail_of(piece.value);
+    candidate.tail = tail_of(piece.value);
     const auto terms = static_cast<double>(chop(piece.value, rounding / 4 * largest_of(piece.value)));
     piece.slope = slopes != nullptr ? fit_series(slopes) : differentiate(piece.value, width);
     const double slope_scale = std::max(scales_.slope, largest_of(piece.slope));
     const Discrepancy apart = discrepancy(piece.value, interval, x, values);
-    piece.error = std::max(verdict.tail, apart.largest());
+    piece.error = std::max(candidate.tail, apart.largest());
     double slope_limit = resolved_level * slope_scale;
     if (slopes != nullptr) {
       piece.slope_error = std::max(tail_of(piece.slope), discrepancy(piece.slope, interval, x, slopes).largest());
@@ -235,19 +237,19 @@ class Cutter {
       // A rounding error of φ is amplified by terms²·2/width in φ'; in practice rarely by more than a quarter of that.
       const double amplified = rounding * scale * static_cast<double>(fitted * fitted) / (2 * width);
       slope_limit = std::max(1e-13 * slope_scale, amplified);
-      piece.slope_error = verdict.tail * static_cast<double>(fitted * fitted) / width;
+      piece.slope_error = candidate.tail * static_cast<double>(fitted * fitted) / width;
     }
-    const bool settled = verdict.tail <= resolved_level * scale && apart.largest() <= 16 * resolved_level * scale;
+    const bool settled = candidate.tail <= resolved_level * scale && apart.largest() <= 16 * resolved_level * scale;
     const bool slope_settled = piece.slope_error <= 16 * slope_limit;
     // Rounding errors of the coefficients, amplified by √(Σk⁴)·2/width at the ends of the piece.
     if (slopes == nullptr && settled) piece.slope_error = terms * terms * rounding * scale / width;
     if (slopes == nullptr && largest_of(piece.slope) <= piece.slope_error) piece.slope.fill(0);
     // A kink causes errors of φ' that do not decrease with the interval; a kink near an end causes errors at the end.
     const bool noise = piece.error <= noise_level * std::max(scale, scales_.value) &&
-                       verdict.tail > 0.5 * interval.tails[2] && piece.slope_error <= 1e-3 * slope_scale &&
-                       apart.at_ends <= 16 * std::max(verdict.tail, apart.inside);
-    verdict.resolved = (settled && slope_settled) || noise;
-    return verdict;
+                       candidate.tail > 0.5 * interval.tails[2] && piece.slope_error <= 1e-3 * slope_scale &&
+                       apart.at_ends <= 16 * std::max(candidate.tail, apart.inside);
+    candidate.resolved = (settled && slope_settled) || noise;
+    return candidate;
   }
 
   const Differentiable& function_;
@@ -329,8 +331,8 @@ Pieces cut_into_pieces(const Differentiable& function, double reach) {
     for (const EdgeEstimate& edge : suspected) places.push_back(edge.place);
     std::vector<double> located;
     for (const EdgeEstimate& edge : suspected) {
-      const double room = 0.25 * distance_to_next(places, edge.place);
-      if (room > 16 * edge.margin) located.push_back(locate_edge(edge, room, fit, function.value));
+      const double length = 0.25 * distance_to_next(places, edge.place);
+      if (length > 16 * edge.margin) located.push_back(locate_edge(edge, length, fit, function.value));
     }
     result.list = cutter.between(merged(ends, located));
   }

@@ -98,8 +98,8 @@ void set_values_axis(Drawing& drawing, const std::vector<BarSeries>& series) {
     }
   }
   if (low == 0.0 && high == 0.0) high = 1.0;
-  const double room = 0.14 * (high - low);
-  drawing.line("set xrange [{}:{}]", low < 0 ? low - room : 0.0, high + room);
+  const double padding = 0.14 * (high - low);
+  drawing.line("set xrange [{}:{}]", low < 0 ? low - padding : 0.0, high + padding);
 }
 
 void set_categories(Drawing& drawing, const std::vector<std::string>& labels) {

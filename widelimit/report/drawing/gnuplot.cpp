@@ -27,7 +27,7 @@ std::string last_line(std::string_view text) {
 }
 
 constexpr int edge = 16;
-constexpr int title_room = 46;
+constexpr int title_band = 46;
 constexpr int legend_row = 20;
 
 /// Legend entry: its sample starts at x, in the given row.
@@ -45,10 +45,10 @@ std::vector<Entry> arrange(const std::vector<std::string>& names, int width) {
   std::vector<Entry> entries;
   Entry next{.x = edge, .row = 0};
   for (const std::string& name : names) {
-    const int room = sample_width + text_width(name) + gaps;
-    if (next.x > edge && next.x + room - gaps > width - edge) next = {.x = edge, .row = next.row + 1};
+    const int entry_width = sample_width + text_width(name) + gaps;
+    if (next.x > edge && next.x + entry_width - gaps > width - edge) next = {.x = edge, .row = next.row + 1};
     entries.push_back(next);
-    next.x += room;
+    next.x += entry_width;
   }
   return entries;
 }
@@ -109,7 +109,7 @@ int text_width(std::string_view text) {
 Drawing::Drawing(std::string_view title, const Layout& layout) : title_(clean_text(title)) {
   const int width = layout.left + layout.plot_width + layout.right;
   const std::vector<Entry> legend = layout.legend.size() < 2 ? std::vector<Entry>{} : arrange(layout.legend, width);
-  const int title_height = title_.empty() ? edge : title_room;
+  const int title_height = title_.empty() ? edge : title_band;
   const int top = title_height + (legend.empty() ? 0 : (legend.back().row + 1) * legend_row + 8);
   const int height = top + layout.plot_height + layout.bottom;
   const auto across = [width](int x) { return static_cast<double>(x) / width; };

@@ -59,7 +59,7 @@ class Attributes {
 };
 
 bool never() { return false; }
-std::atomic<bool (*)()> asked_to_stop{&never};
+std::atomic<bool (*)()> stop_requested{&never};
 
 /// Returns the wait status of waitpid.
 int wait_for(pid_t child, const std::string& name) {
@@ -69,7 +69,7 @@ int wait_for(pid_t child, const std::string& name) {
     const pid_t ended = ::waitpid(child, &state, WNOHANG);
     if (ended == child) return state;
     if (ended < 0 && errno != EINTR) fail(Code::resource, "cannot wait for {}: {}", name, std::strerror(errno));
-    if (asked_to_stop.load()()) {
+    if (stop_requested.load()()) {
       ::kill(child, SIGKILL);
       while (::waitpid(child, &state, 0) < 0 && errno == EINTR) {
       }
@@ -81,7 +81,7 @@ int wait_for(pid_t child, const std::string& name) {
 
 }  // namespace
 
-void stop_programs_when(bool (*stop)()) { asked_to_stop = stop; }
+void stop_programs_when(bool (*stop)()) { stop_requested = stop; }
 
 ProgramEnd run_program(const std::vector<std::string>& arguments, const std::filesystem::path& folder) {
   std::vector<char*> argv;

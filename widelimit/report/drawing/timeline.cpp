@@ -12,11 +12,11 @@ namespace {
 constexpr int map_edge = 400;
 constexpr int strip_height = 110;
 constexpr int strip_gap = 26;
-constexpr int left_room = 90;
-constexpr int right_room = 100;
-constexpr int bottom_room = 64;
+constexpr int left_margin = 90;
+constexpr int right_margin = 100;
+constexpr int bottom_margin = 64;
 /// Horizontal position of the axis labels, as a fraction of the width.
-constexpr double label_share = 16.0 / (left_room + map_edge + right_room);
+constexpr double label_share = 16.0 / (left_margin + map_edge + right_margin);
 constexpr std::size_t longest_label = 24;
 /// Maximum number of names below the axis.
 constexpr std::size_t most_names = 12;
@@ -112,9 +112,9 @@ Figure timeline(MatrixView<const double> distances, const std::vector<std::strin
   const int area = map_edge + static_cast<int>(std::ssize(strips)) * (strip_height + strip_gap);
   Layout layout{.plot_width = map_edge,
                 .plot_height = area,
-                .left = left_room,
-                .right = right_room,
-                .bottom = bottom_room,
+                .left = left_margin,
+                .right = right_margin,
+                .bottom = bottom_margin,
                 .x_label = options.column_label};
   for (const TimelineStrip& strip : strips) {
     for (const Series& one : strip.series) layout.legend.push_back(one.name);

@@ -88,12 +88,12 @@ Illustration certified_accuracy(const std::vector<RadiusSeries>& series) {
   const RadiusRange range = range_of(series);
   const bool spread = range.spread();
   std::vector<Series> lines;
-  std::string told;
+  std::string medians;
   for (const RadiusSeries& one : series) {
     lines.push_back(stair(one, spread ? range.low / 2 : 0, range.high * 1.05));
     const std::vector<double> shown = shown_radii(one);
     if (!shown.empty()) {
-      told += fmt::format("{}{} {:.3g}", told.empty() ? "" : ", ", one.name, shown[shown.size() / 2]);
+      medians += fmt::format("{}{} {:.3g}", medians.empty() ? "" : ", ", one.name, shown[shown.size() / 2]);
     }
   }
   return {
@@ -104,8 +104,8 @@ Illustration certified_accuracy(const std::vector<RadiusSeries>& series) {
       .caption =
           "Certified: no input within the radius has another class. Attack: none was found within the radius. Median "
           "radius: " +
-          told + ".",
-      .alt = "Fraction of samples by radius, medians: " + told};
+          medians + ".",
+      .alt = "Fraction of samples by radius, medians: " + medians};
 }
 
 Illustration radius_histogram(const std::vector<RadiusSeries>& series) {

@@ -156,13 +156,13 @@ nlohmann::ordered_json evolution_json(const Evolution& found) {
                {"samples", tangent.samples},
                {"squared_error", tangent.squared_error},
                {"unlearnt", tangent.unlearnt}};
-    const auto tell = [&](const char* name, const std::optional<double>& value) {
+    const auto add = [&](const char* name, const std::optional<double>& value) {
       if (value) entry[name] = *value;
     };
-    tell("accuracy", tangent.accuracy);
-    tell("test_accuracy", tangent.test_accuracy);
-    tell("descent_accuracy", tangent.descent_accuracy);
-    tell("descent_test_accuracy", tangent.descent_test_accuracy);
+    add("accuracy", tangent.accuracy);
+    add("test_accuracy", tangent.test_accuracy);
+    add("descent_accuracy", tangent.descent_accuracy);
+    add("descent_test_accuracy", tangent.descent_test_accuracy);
     json["tangent"].push_back(std::move(entry));
   }
   for (const ErrorBarrier& barrier : found.barriers) {

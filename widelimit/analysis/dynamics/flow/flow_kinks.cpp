@@ -229,11 +229,11 @@ void KinkFlow::settle(Index arrived) {
       staying.push_back(i);
     }
     if (i != arrived && held[e] == slides) continue;
-    const KinkBehaviour meeting = slides         ? KinkBehaviour::slides
-                                  : !goes        ? KinkBehaviour::rests
-                                  : i == arrived ? KinkBehaviour::crosses
-                                                 : KinkBehaviour::leaves;
-    if (events_.size() < most_listed_events) events_.push_back({time_, i, in_.output, meeting});
+    const KinkBehaviour behaviour = slides         ? KinkBehaviour::slides
+                                    : !goes        ? KinkBehaviour::rests
+                                    : i == arrived ? KinkBehaviour::crosses
+                                                   : KinkBehaviour::leaves;
+    if (events_.size() < most_listed_events) events_.push_back({time_, i, in_.output, behaviour});
   }
   on_kink_ = std::move(staying);
   most_sliding_ = std::max(most_sliding_, least_.sliding());
@@ -308,7 +308,7 @@ class KinkedFlow final : public FlowSolver {
     return Optimum{objective_at(problem_.input, problem_.start, moment).objective, 0};
   }
 
-  void tell(Trajectory& trajectory) const override {
+  void report(Trajectory& trajectory) const override {
     Summary& summary = trajectory.summary;
     summary.method = "event by event, sliding on kinks";
     Index sliding = 0;

@@ -70,7 +70,7 @@ class SmoothFlow final : public FlowSolver {
     return Optimum{primal, limit_->summary.gap.value_or(0.0) * std::abs(primal) + wandering};
   }
 
-  void tell(Trajectory& trajectory) const override {
+  void report(Trajectory& trajectory) const override {
     Summary& summary = trajectory.summary;
     summary.method = fmt::format("Runge–Kutta of Dormand and Prince, tolerance {:g}", problem_.tolerance);
     summary.iterations = steps_;

@@ -33,14 +33,14 @@ class FlowSolver {
  public:
   virtual ~FlowSolver() = default;
   /// Advances to `time`, which can be infinite and must not decrease between calls. Returns false if it cannot be
-  /// reached; `tell` then reports the reason.
+  /// reached; `report` then gives the reason.
   virtual bool advance(double time) = 0;
   [[nodiscard]] virtual const Matrix<double>& alpha() const = 0;
   [[nodiscard]] virtual const Matrix<double>& g() const = 0;
   /// Returns L(β*), or std::nullopt if it is unknown. Must be called after the last advance().
   [[nodiscard]] virtual std::optional<Optimum> optimum() = 0;
   /// Sets method, ending, iterations, memory and events.
-  virtual void tell(Trajectory& trajectory) const = 0;
+  virtual void report(Trajectory& trajectory) const = 0;
 };
 
 [[nodiscard]] inline bool is_piecewise_linear(LossKind kind) {

@@ -58,13 +58,13 @@ class SquaredFlow final : public FlowSolver {
     return Optimum{objective_at(problem_.input, problem_.start, moment).objective, 0};
   }
 
-  void tell(Trajectory& trajectory) const override {
+  void report(Trajectory& trajectory) const override {
     Summary& summary = trajectory.summary;
     summary.method = "closed form by eigenvectors";
     summary.memory = 2 * sizeof(double) * static_cast<std::size_t>(n_ * n_);
     if (!pairs_.indefinite) return;
     summary.ending = Ending::not_positive_definite;
-    summary.message = diagonal_cure(problem_.k, problem_.progress);
+    summary.message = diagonal_shift_advice(problem_.k, problem_.progress);
   }
 
  private:

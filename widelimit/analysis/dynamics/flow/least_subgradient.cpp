@@ -70,7 +70,7 @@ bool LeastSubgradient::solve(const State& state) {
 void LeastSubgradient::release(const State& state, Index sample) {
   const std::size_t at = place_of(sample);
   const double side = state.u[at] == state.lower[at] ? 1.0 : -1.0;
-  double room = state.upper[at] - state.lower[at];
+  double to_bound = state.upper[at] - state.lower[at];
   while (true) {
     // Along (−K_FF⁻¹K_Fi, 1) the slopes of sliding samples stay 0, and that of the released sample changes by the
     // pivot.
@@ -86,8 +86,8 @@ void LeastSubgradient::release(const State& state, Index sample) {
     const double inward = std::max(-side * (state.pull[at] + state.product[at]), 0.0);
     double step = dependent ? std::numeric_limits<double>::infinity() : inward / pivot;
     Index blocker = -1;
-    if (step >= room) {
-      step = room;
+    if (step >= to_bound) {
+      step = to_bound;
       blocker = std::ssize(free_);
     }
     for (std::size_t f = 0; f < free_.size(); ++f) {
@@ -102,7 +102,7 @@ void LeastSubgradient::release(const State& state, Index sample) {
     }
     for (std::size_t f = 0; f < free_.size(); ++f) move(state, free_[f], -side * direction[f] * step);
     move(state, sample, side * step);
-    room -= step;
+    to_bound -= step;
     if (blocker == std::ssize(free_)) break;
     if (blocker < 0) {
       factor_.append(forward, pivot);

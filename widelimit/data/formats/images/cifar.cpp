@@ -56,7 +56,7 @@ struct CifarPart {
   std::string_view prefix;
   Index per_class;
   Blob records{};
-  std::vector<bool> seen{};
+  std::vector<bool> present{};
 
   [[nodiscard]] Index count() const { return classes * per_class; }
 };
@@ -84,7 +84,7 @@ void store_record(const Image& image, Index record, CifarPart& split, const std:
       *out++ = static_cast<std::byte>(image.rgb[static_cast<std::size_t>(3 * p + channel)]);
     }
   }
-  split.seen[static_cast<std::size_t>(record)] = true;
+  split.present[static_cast<std::size_t>(record)] = true;
 }
 
 }  // namespace
@@ -96,7 +96,7 @@ CifarRecords decode_cifar_archive(const std::filesystem::path& archive, const Re
   limits.require(static_cast<double>(total * cifar_record), archive.string());
   for (CifarPart& split : splits) {
     split.records.resize(static_cast<std::size_t>(split.count() * cifar_record));
-    split.seen.resize(static_cast<std::size_t>(split.count()), false);
+    split.present.resize(static_cast<std::size_t>(split.count()), false);
   }
   // Progress is reported per image, not per archive byte.
   const ReadLimits silent{limits.memory, nullptr};
@@ -113,7 +113,7 @@ CifarRecords decode_cifar_archive(const std::filesystem::path& archive, const Re
     }
   }
   for (const CifarPart& split : splits) {
-    const auto missing = std::count(split.seen.begin(), split.seen.end(), false);
+    const auto missing = std::count(split.present.begin(), split.present.end(), false);
     if (missing > 0) fail(Code::input, "{}: {} images of {} are missing", archive.string(), missing, split.prefix);
   }
   return {std::move(splits[0].records), std::move(splits[1].records)};

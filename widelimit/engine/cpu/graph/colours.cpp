@@ -80,12 +80,12 @@ SparseRows Colours::neighbourhoods(Index round) const {
   const std::vector<Index>& colours = colours_[usize(round)];
   SparseRows result;
   for (const Index node : nodes(round + 1)) {
-    std::vector<Index> seen = signature(graphs_, g_, node - graphs_.first_node(g_), colours);
-    std::sort(seen.begin(), seen.end());
-    for (std::size_t k = 0; k < seen.size();) {
+    std::vector<Index> sorted = signature(graphs_, g_, node - graphs_.first_node(g_), colours);
+    std::sort(sorted.begin(), sorted.end());
+    for (std::size_t k = 0; k < sorted.size();) {
       const std::size_t begin = k;
-      while (k < seen.size() && seen[k] == seen[begin]) ++k;
-      result.add(seen[begin], static_cast<double>(k - begin));
+      while (k < sorted.size() && sorted[k] == sorted[begin]) ++k;
+      result.add(sorted[begin], static_cast<double>(k - begin));
     }
     result.end_row();
   }

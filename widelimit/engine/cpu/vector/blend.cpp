@@ -119,10 +119,10 @@ template <typename T>
 void shrink_of(T rate, const Strip<T>& strip) {
   const hn::ScalableTag<T> d;
   const auto factor = hn::Set(d, rate);
-  const auto lost = hn::Set(d, T(1) - rate);
+  const auto complement = hn::Set(d, T(1) - rate);
   each_vector(d, strip, [&](std::size_t k) HWY_ATTR {
     hn::StoreU(hn::Mul(factor, hn::LoadU(d, strip.rho + k)), d, strip.rho + k);
-    hn::StoreU(hn::MulAdd(factor, hn::LoadU(d, strip.t + k), lost), d, strip.t + k);
+    hn::StoreU(hn::MulAdd(factor, hn::LoadU(d, strip.t + k), complement), d, strip.t + k);
     scale_theta(d, factor, strip, k);
   });
 }

@@ -23,11 +23,11 @@ WIDELIMIT_BOTH inline void write_entry(const ChainEntryCall& call, Index place) 
 }
 
 /// Adds the term of sample i to a sum.
-WIDELIMIT_BOTH inline Interval add_enclosed(const ChainSumCall& call, const ConeSumView& asked, Index i,
+WIDELIMIT_BOTH inline Interval add_enclosed(const ChainSumCall& call, const ConeSumView& request, Index i,
                                             const Interval& sum) {
-  const double weight = call.weights[asked.weights * call.support + i];
+  const double weight = call.weights[request.weights * call.support + i];
   if (weight == 0) return sum;
-  const Index place = asked.ball * call.support + i;
+  const Index place = request.ball * call.support + i;
   return sum + enclosed_weight(weight) * Interval{call.low[place], call.high[place]};
 }
 

@@ -57,7 +57,7 @@ struct ConeBoundCall {
   const double* reach = nullptr;
   const double* weights = nullptr;
   const ConeBallView* balls = nullptr;
-  const ConeSumView* asked = nullptr;
+  const ConeSumView* requests = nullptr;
   Index sums = 0;
   double* to = nullptr;
 };
@@ -139,7 +139,7 @@ struct ChainSumCall {
   const double* low = nullptr;
   const double* high = nullptr;
   const double* weights = nullptr;
-  const ConeSumView* asked = nullptr;
+  const ConeSumView* requests = nullptr;
   Index sums = 0;
   Interval* to = nullptr;
 };

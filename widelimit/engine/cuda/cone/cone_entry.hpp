@@ -110,8 +110,8 @@ WIDELIMIT_BOTH inline double most_on_the_left(const ConeProfileView& cone, const
       bound = most(bound, norm * kappa_at(cone.chain, u));
     }
   }
-  const double meeting = least(-range.low, range.ball.outer) * cone_up;
-  return meeting >= range.ball.inner ? most(bound, meeting * cone.opposite) : bound;
+  const double crossing = least(-range.low, range.ball.outer) * cone_up;
+  return crossing >= range.ball.inner ? most(bound, crossing * cone.opposite) : bound;
 }
 
 /// Lower bound through a_low ≥ 0, or upper bound through a_high (any finite value if a_high < 0). Both cases share one
@@ -129,8 +129,8 @@ WIDELIMIT_BOTH inline double interval_side(const ConeProfileView& cone, const Co
   double bound = (at_inner ? ball.inner : ball.outer) * kappa(at_inner ? ball.inner_inverse : ball.outer_inverse);
   if (lower) return bound;
   if (!grows && !falls) bound = most(bound, ball.inner * kappa(ball.inner_inverse));
-  const double meeting = least(a, ball.outer) * cone_up;
-  return meeting >= ball.inner ? most(bound, meeting * cone.largest) : bound;
+  const double crossing = least(a, ball.outer) * cone_up;
+  return crossing >= ball.inner ? most(bound, crossing * cone.largest) : bound;
 }
 
 /// Lower or upper bound of N·κ(a/N) over the ball, exact up to rounding.
@@ -153,16 +153,16 @@ WIDELIMIT_BOTH inline double paper_bound(const ConeProfileView& cone, const Cone
 }
 
 /// Adds term i of a sum: weight times bound. Samples with weight 0 are skipped.
-WIDELIMIT_BOTH inline double add_bound(const ConeBoundCall& call, const ConeSumView& asked, Index i, double sum) {
-  const double weight = call.weights[asked.weights * call.support + i];
+WIDELIMIT_BOTH inline double add_bound(const ConeBoundCall& call, const ConeSumView& request, Index i, double sum) {
+  const double weight = call.weights[request.weights * call.support + i];
   if (weight == 0) return sum;
-  const ConeBallView& ball = call.balls[asked.ball];
+  const ConeBallView& ball = call.balls[request.ball];
   const double a = call.inner[ball.point * call.support + i];
   const double reach = std::fma(ball.radius, call.spread != nullptr ? call.spread[i] : 1.0, ball.error);
   ConeRange range{most(a - reach, -ball.outer), least(a + reach, ball.outer), ball};
   if (call.middle != nullptr) {
-    const double middle = call.middle[asked.ball * call.support + i];
-    const double half = call.reach[asked.ball * call.support + i] + ball.box_error;
+    const double middle = call.middle[request.ball * call.support + i];
+    const double half = call.reach[request.ball * call.support + i] + ball.box_error;
     range.low = most(range.low, middle - half);
     range.high = least(range.high, middle + half);
   }

@@ -60,10 +60,10 @@ void CudaCones::enclose_sums(const ChainBalls& balls, const EngineMatrix& weight
   interruption_point();
   if (sums.empty()) return;
   if (balls.samples.empty()) return static_cast<void>(std::fill_n(to, sums.size(), Interval::of(0)));
-  std::vector<ConeSumView> asked;
-  for (const ConeSum& s : sums) asked.push_back({s.ball, s.weights});
+  std::vector<ConeSumView> requests;
+  for (const ConeSum& s : sums) requests.push_back({s.ball, s.weights});
   const PlacedBalls placed(*this, balls);
-  const DeviceBuffer device_asked = copied(std::span<const ConeSumView>(asked)),
+  const DeviceBuffer device_requests = copied(std::span<const ConeSumView>(requests)),
                      entries(device_, 2 * placed.count() * sizeof(double)),
                      results(device_, sums.size() * sizeof(Interval));
   auto *const low = entries.data<double>(), *const high = low + placed.count();
@@ -72,7 +72,7 @@ void CudaCones::enclose_sums(const ChainBalls& balls, const EngineMatrix& weight
                                .low = low,
                                .high = high,
                                .weights = numbers(weights),
-                               .asked = device_asked.data<ConeSumView>(),
+                               .requests = device_requests.data<ConeSumView>(),
                                .sums = std::ssize(sums),
                                .to = results.data<Interval>()});
   device_->download_bytes(results.data(), sums.size() * sizeof(Interval), to);

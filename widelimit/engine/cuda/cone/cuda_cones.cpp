@@ -66,10 +66,10 @@ void CudaCones::bound_sums(const ConeProfile& profile, ConeRule rule, const Cone
   if (sums.empty()) return;
   std::vector<ConeBallView> views;
   for (const ConeBall& ball : balls) views.push_back(ball_view(ball, profile.ray_above));
-  std::vector<ConeSumView> asked;
-  for (const ConeSum& s : sums) asked.push_back({s.ball, s.weights});
+  std::vector<ConeSumView> requests;
+  for (const ConeSum& s : sums) requests.push_back({s.ball, s.weights});
   const DeviceBuffer layers = copied(profile.chain.layers), device_balls = copied(std::span<const ConeBallView>(views)),
-                     device_asked = copied(std::span<const ConeSumView>(asked)),
+                     device_requests = copied(std::span<const ConeSumView>(requests)),
                      results(device_, sums.size() * sizeof(double));
   device_->cones().bound_sums({.profile = profile_view(profile, layers),
                                .exact = rule == ConeRule::interval,
@@ -80,7 +80,7 @@ void CudaCones::bound_sums(const ConeProfile& profile, ConeRule rule, const Cone
                                .reach = numbers(ranges.reach),
                                .weights = numbers(weights),
                                .balls = device_balls.data<ConeBallView>(),
-                               .asked = device_asked.data<ConeSumView>(),
+                               .requests = device_requests.data<ConeSumView>(),
                                .sums = std::ssize(sums),
                                .to = results.data<double>()});
   device_->download_bytes(results.data(), sums.size() * sizeof(double), to);

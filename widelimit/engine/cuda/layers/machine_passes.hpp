@@ -51,8 +51,8 @@ class MachinePasses final : public LayerPasses<T> {
   void add_column_sums(T factor, const T* from, Index rows, Index cols, T* to) override {
     constexpr Index segment_rows = 256;
     constexpr Index most_segments = 1024;
-    const Index wanted = (rows + segment_rows - 1) / segment_rows;
-    const Index segments = wanted < 1 ? 1 : (wanted < most_segments ? wanted : most_segments);
+    const Index needed = (rows + segment_rows - 1) / segment_rows;
+    const Index segments = needed < 1 ? 1 : (needed < most_segments ? needed : most_segments);
     [[maybe_unused]] const auto lock = machine_.lock();
     auto* const sums = static_cast<T*>(machine_.scratch(bytes(segments * cols)));
     machine_.each(segments * cols, SegmentSums<T>{from, rows, cols, segments, sums});

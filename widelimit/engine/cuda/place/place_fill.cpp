@@ -174,11 +174,11 @@ struct PlaceFill::Scratch {
   struct Growing {
     DeviceBuffer buffer;
     std::size_t bytes = 0;
-    void grow(const std::shared_ptr<Device>& device, std::size_t wanted) {
-      if (wanted <= bytes) return;
+    void grow(const std::shared_ptr<Device>& device, std::size_t required) {
+      if (required <= bytes) return;
       buffer = DeviceBuffer();
-      buffer = DeviceBuffer(device, wanted);
-      bytes = wanted;
+      buffer = DeviceBuffer(device, required);
+      bytes = required;
     }
     template <typename T>
     const T* put(const std::shared_ptr<Device>& device, const std::vector<T>& list) {

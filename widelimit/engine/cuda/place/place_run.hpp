@@ -366,8 +366,8 @@ template <typename Out>
   const std::int32_t i = single ? units.first : write.first.first[units.first] + a;
   const std::int32_t j = single ? units.second : write.second.first[units.second] + b;
   const bool theirs = single || (i < write.first.first[units.first + 1] && j < write.second.first[units.second + 1]);
-  const bool wanted = i >= write.row_begin && i < write.row_end && j >= write.col_begin && j < write.col_end;
-  if (!theirs || !wanted || (write.mirrored && i >= j)) return place_in_range;
+  const bool requested = i >= write.row_begin && i < write.row_end && j >= write.col_begin && j < write.col_end;
+  if (!theirs || !requested || (write.mirrored && i >= j)) return place_in_range;
   std::int64_t at = write.values_at[k];
   if (!single) {
     const std::int32_t cols = write.second_places[std::int64_t{units.second} * write.levels + write.last_level];

@@ -67,9 +67,9 @@ class PlanePath::Scratch {
   Scratch(const PlanePath& path, Index pairs) : count(std::min(pairs, path.most_pairs())) {
     std::size_t most = path.register_bytes();
     for (std::size_t s = 0; s < path.lowered_.stages.size(); ++s) most = std::max(most, path.bytes_after(s));
-    const auto room = static_cast<Index>(path.scratch_bytes_ / (2 * std::max<std::size_t>(most, 1)));
+    const auto capacity = static_cast<Index>(path.scratch_bytes_ / (2 * std::max<std::size_t>(most, 1)));
     const Index square = path.square_edge() * path.square_edge();
-    count = std::max(square, std::min(room, count + square) / square * square);
+    count = std::max(square, std::min(capacity, count + square) / square * square);
     for (DeviceBuffer& buffer : between) buffer = DeviceBuffer(path.device_, most * usize(count));
     values = DeviceBuffer(path.device_, sizeof(double) * usize(count * path.lowered_.outputs));
     list = DeviceBuffer(path.device_, sizeof(ImagePair) * usize(count));

@@ -166,7 +166,7 @@ void* CudaDevice::allocate(std::size_t bytes) {
   }
   if (error == cudaErrorMemoryAllocation) {
     if (allowed) (void)cudaGetLastError();
-    refuse_room(fmt::format("device {}", device_), bytes, free_bytes(), account_.left(), facts_.memory);
+    refuse_allocation(fmt::format("device {}", device_), bytes, free_bytes(), account_.left(), facts_.memory);
   }
   check(error, "allocating memory");
   keep_freed_memory();

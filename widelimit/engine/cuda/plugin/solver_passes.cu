@@ -14,8 +14,8 @@ unsigned blocks_for(Index count) { return static_cast<unsigned>((count + threads
 __device__ void add_exactly(double value, double& high, double& low) {
   const double sum = __dadd_rn(high, value);
   const double part = __dsub_rn(sum, high);
-  const double lost = __dadd_rn(__dsub_rn(high, __dsub_rn(sum, part)), __dsub_rn(value, part));
-  low = __dadd_rn(low, lost);
+  const double rounding = __dadd_rn(__dsub_rn(high, __dsub_rn(sum, part)), __dsub_rn(value, part));
+  low = __dadd_rn(low, rounding);
   high = sum;
 }
 

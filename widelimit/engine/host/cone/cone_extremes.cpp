@@ -70,8 +70,8 @@ struct Side {
       const auto other = kappa_at(d, chain, hn::Mul(a, edges.inner_inverse), hn::Set(d, up));
       most = hn::Max(most, hn::Mul(edges.inner, other));
     }
-    const auto meeting = hn::Mul(hn::Min(a, edges.outer), hn::Set(d, up));
-    most = hn::IfThenElse(hn::Ge(meeting, edges.inner), hn::Max(most, hn::Mul(meeting, edges.largest)), most);
+    const auto crossing = hn::Mul(hn::Min(a, edges.outer), hn::Set(d, up));
+    most = hn::IfThenElse(hn::Ge(crossing, edges.inner), hn::Max(most, hn::Mul(crossing, edges.largest)), most);
     return hn::IfThenElse(lower, least, most);
   }
 };

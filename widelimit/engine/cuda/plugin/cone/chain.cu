@@ -22,9 +22,9 @@ __global__ void __launch_bounds__(pair_threads) changes_kernel(const ChainChange
 __global__ void __launch_bounds__(cone_parts) sums_kernel(const ChainSumCall call) {
   __shared__ double low[cone_parts], high[cone_parts];
   const int part = static_cast<int>(threadIdx.x);
-  const ConeSumView asked = call.asked[blockIdx.x];
+  const ConeSumView request = call.requests[blockIdx.x];
   Interval sum;
-  for (Index i = part; i < call.support; i += cone_parts) sum = add_enclosed(call, asked, i, sum);
+  for (Index i = part; i < call.support; i += cone_parts) sum = add_enclosed(call, request, i, sum);
   low[part] = sum.low, high[part] = sum.high;
   __syncthreads();
   for (int half = cone_parts / 2; half > 0; half /= 2) {

@@ -24,9 +24,9 @@ __device__ double tree_sum(double value) {
 
 /// One block per sum.
 __global__ void __launch_bounds__(cone_parts) bound_sums_kernel(const ConeBoundCall call) {
-  const ConeSumView asked = call.asked[blockIdx.x];
+  const ConeSumView request = call.requests[blockIdx.x];
   double sum = 0;
-  for (Index i = threadIdx.x; i < call.support; i += cone_parts) sum = add_bound(call, asked, i, sum);
+  for (Index i = threadIdx.x; i < call.support; i += cone_parts) sum = add_bound(call, request, i, sum);
   sum = tree_sum(sum);
   if (threadIdx.x == 0) call.to[blockIdx.x] = sum;
 }

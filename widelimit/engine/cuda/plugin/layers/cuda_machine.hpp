@@ -78,12 +78,12 @@ class CudaMachine {
   [[nodiscard]] CudaDevice::DeviceLock lock() const { return CudaDevice::DeviceLock(device_); }
   /// Returns a scratch buffer of at least `bytes`. Reuse is safe, since all work is ordered on one stream.
   [[nodiscard]] void* scratch(std::size_t bytes) {
-    if (bytes <= room_) return scratch_;
+    if (bytes <= capacity_) return scratch_;
     if (scratch_ != nullptr) device_.release(scratch_);
     scratch_ = nullptr;
-    room_ = 0;
+    capacity_ = 0;
     scratch_ = device_.allocate(bytes);
-    room_ = bytes;
+    capacity_ = bytes;
     return scratch_;
   }
 
@@ -117,7 +117,7 @@ class CudaMachine {
  private:
   CudaDevice& device_;
   void* scratch_ = nullptr;
-  std::size_t room_ = 0;
+  std::size_t capacity_ = 0;
 };
 
 }  // namespace widelimit::cuda

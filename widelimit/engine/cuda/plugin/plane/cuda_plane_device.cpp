@@ -50,12 +50,12 @@ class CudaPlaneDevice final : public PlaneDevice {
 
   void run_stage(const PlaneStageCall& call, Precision arithmetic) override {
     const CudaDevice::DeviceLock lock(device_);
-    const std::int64_t wanted = stage_scratch(call, arithmetic);
-    if (wanted > memory_.bytes) {
+    const std::int64_t required = stage_scratch(call, arithmetic);
+    if (required > memory_.bytes) {
       if (memory_.data != nullptr) device_.release(memory_.data);
       memory_ = {};
-      memory_.data = device_.allocate(static_cast<std::size_t>(wanted));
-      memory_.bytes = wanted;
+      memory_.data = device_.allocate(static_cast<std::size_t>(required));
+      memory_.bytes = required;
     }
     run_plane_stage(call, arithmetic, memory_, nullptr);
     check(cudaGetLastError(), "a stage of planes");

@@ -74,16 +74,17 @@ std::string Trainer<T>::rate_advice() const {
 template <std::floating_point T>
 bool Trainer<T>::diverged() {
   if (at_start()) {
-    first_loss_ = look_.loss;
+    first_loss_ = batch_values_.loss;
     if (std::isfinite(first_loss_)) return false;
   }
-  if (look_.loss <= hopeless * (first_loss_ + static_cast<double>(samples_))) return false;
+  if (batch_values_.loss <= hopeless * (first_loss_ + static_cast<double>(samples_))) return false;
   summary_.ending = TrainEnding::diverged;
   if (at_start()) {
     summary_.message = "the loss of the untrained network is not finite; scale the samples down";
     return true;
   }
-  const std::string now = std::isfinite(look_.loss) ? fmt::format("{:.3g}", look_.loss) : "a non-finite value";
+  const std::string now =
+      std::isfinite(batch_values_.loss) ? fmt::format("{:.3g}", batch_values_.loss) : "a non-finite value";
   summary_.message = fmt::format("the loss rose from {:.3g} to {} in {} steps of size {:.3g}; choose {}", first_loss_,
                                  now, summary_.steps, summary_.rate, rate_advice());
   return true;
@@ -134,7 +135,7 @@ bool Trainer<T>::died(bool last) {
 
 /// Checks at the end of a training whether it decreased its objective.
 template <std::floating_point T>
-void Trainer<T>::judge_end() {
+void Trainer<T>::check_end() {
   if (record_.objective.empty() || at_start() || died(true)) return;
   const double first = first_objective_;
   const double now = record_.objective.back();
@@ -152,8 +153,8 @@ template bool Trainer<float>::diverged();
 template bool Trainer<double>::diverged();
 template bool Trainer<float>::died(bool);
 template bool Trainer<double>::died(bool);
-template void Trainer<float>::judge_end();
-template void Trainer<double>::judge_end();
+template void Trainer<float>::check_end();
+template void Trainer<double>::check_end();
 template bool Trainer<float>::constant_outputs(const Matrix<double>&) const;
 template bool Trainer<double>::constant_outputs(const Matrix<double>&) const;
 

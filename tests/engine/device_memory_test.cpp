@@ -25,14 +25,14 @@ namespace {
 
 constexpr std::size_t megabyte = 1000 * 1000;
 
-struct RoomCase {
+struct MemoryCase {
   std::string network;
   Shape shape;
   Index n;
-  std::size_t room;  ///< less than the matrices (erf: the states of all pairs); last case: also less than the samples
+  std::size_t memory;  ///< less than the matrices (erf: the states of all pairs); last case: also less than the samples
 };
 
-const std::vector<RoomCase> cases{
+const std::vector<MemoryCase> cases{
     {"fc:2(b_std=0.2)", {1, 1, 5}, 700, 4 * megabyte},
     {"dense tanh dense", {1, 1, 3}, 333, 2500 * 1000},
     {"dense relu dropout(rate=0.8) dense", {1, 1, 3}, 300, 2 * megabyte},
@@ -77,16 +77,16 @@ void expect_written(const std::filesystem::path& path, const std::string& name, 
   expect_equal(stored.read(0, 0, stored.rows(), stored.cols()), expected);
 }
 
-class DeviceRoomTest : public testing::TestWithParam<std::string> {
+class DeviceMemoryTest : public testing::TestWithParam<std::string> {
  protected:
   [[nodiscard]] const DeviceMatrices& device() const { return *device_matrices(*engine_); }
   /// Returns the bytes of the case, or more if the engine pads its samples, as for register kernels: all samples and
   /// three tiles, which is less than the matrices.
-  [[nodiscard]] std::size_t room_for(const Network& network, const SampleView& x, const RoomCase& c,
-                                     Precision precision) const {
+  [[nodiscard]] std::size_t memory_for(const Network& network, const SampleView& x, const MemoryCase& c,
+                                       Precision precision) const {
     const Recipe recipe = lower(network, c.shape, RecipeOutputs::both);
     const std::size_t samples = usize(c.n) * engine_->kernels().loaded_bytes(recipe, precision, x);
-    const std::size_t usual = precision == Precision::f64 ? c.room : c.room / 4 * 3;
+    const std::size_t usual = precision == Precision::f64 ? c.memory : c.memory / 4 * 3;
     return samples > usual ? (samples + samples / 8) / 3 * 4 : usual;
   }
   std::unique_ptr<Engine> engine_ =
@@ -94,8 +94,8 @@ class DeviceRoomTest : public testing::TestWithParam<std::string> {
 };
 
 /// Tile by tile, in panels if samples do not fit: bit-identical to the matrix filled at once.
-TEST_P(DeviceRoomTest, TilesHaveTheBitsOfTheWhole) {
-  for (const RoomCase& c : cases) {
+TEST_P(DeviceMemoryTest, TilesHaveTheBitsOfTheWhole) {
+  for (const MemoryCase& c : cases) {
     SCOPED_TRACE(c.network);
     const Network network = Network::parse(c.network);
     const Matrix<double> train = normal_rows(c.n, c.shape.size(), 1);
@@ -106,7 +106,7 @@ TEST_P(DeviceRoomTest, TilesHaveTheBitsOfTheWhole) {
       const GramOptions options{.kind = Kind::both, .precision = precision};
       const Gram square = gram(network, x, options, *engine_);
       const Gram rectangle = gram(network, z, x, options, *engine_);
-      const DeviceMemoryLimit limit(*engine_, room_for(network, x, c, precision));
+      const DeviceMemoryLimit limit(*engine_, memory_for(network, x, c, precision));
       const Gram cut = gram(network, x, options, *engine_);
       expect_equal(cut.nngp, square.nngp);
       expect_equal(cut.ntk, square.ntk);
@@ -118,8 +118,8 @@ TEST_P(DeviceRoomTest, TilesHaveTheBitsOfTheWhole) {
   }
 }
 
-TEST_P(DeviceRoomTest, FilesHaveTheBitsOfTheWhole) {
-  for (const RoomCase& c : cases) {
+TEST_P(DeviceMemoryTest, FilesHaveTheBitsOfTheWhole) {
+  for (const MemoryCase& c : cases) {
     SCOPED_TRACE(c.network);
     const Network network = Network::parse(c.network);
     const Matrix<double> train = normal_rows(c.n, c.shape.size(), 1);
@@ -129,7 +129,7 @@ TEST_P(DeviceRoomTest, FilesHaveTheBitsOfTheWhole) {
     const GramBlock block{"", x, std::nullopt};
     GramFileOptions options{.kind = Kind::both};
     // Applies to the device only: the host needs more for its threads.
-    const DeviceMemoryLimit limit(*engine_, room_for(network, x, c, Precision::f64));
+    const DeviceMemoryLimit limit(*engine_, memory_for(network, x, c, Precision::f64));
     const GramFileSummary summary = write_gram(folder.path() / "k.h5", {&network, 1}, {&block, 1}, options, *engine_);
     EXPECT_EQ(summary.panels, c.shape.size() == 500 ? 2 : 1);
     expect_written(folder.path() / "k.h5", "nngp", whole.nngp);
@@ -139,17 +139,17 @@ TEST_P(DeviceRoomTest, FilesHaveTheBitsOfTheWhole) {
 
 /// Plans of large matrices rest on loaded_bytes: a bound on what samples take, not far above it, for any number of
 /// them.
-TEST_P(DeviceRoomTest, LoadedSamplesTakeWhatIsPlanned) {
-  for (const RoomCase& c : cases) {
+TEST_P(DeviceMemoryTest, LoadedSamplesTakeWhatIsPlanned) {
+  for (const MemoryCase& c : cases) {
     const Recipe recipe = lower(Network::parse(c.network), c.shape, RecipeOutputs::both);
     for (const Index n : {1, 37, 300}) {
       const Matrix<double> x = normal_rows(n, c.shape.size(), 1);
       const SampleView samples(x.view(), c.shape);
       for (const Precision precision : {Precision::f32, Precision::f64}) {
         SCOPED_TRACE(fmt::format("{}, n = {}, {}", c.network, n, to_string(precision)));
-        const std::size_t before = device().room().taken;
+        const std::size_t before = device().memory_use().taken;
         const auto loaded = engine_->kernels().load(recipe, samples, precision, [](Index) {});
-        const std::size_t taken = device().room().taken - before;
+        const std::size_t taken = device().memory_use().taken - before;
         const std::size_t planned = usize(n) * engine_->kernels().loaded_bytes(recipe, precision, samples);
         constexpr std::size_t recipe_bytes = 16 * 1024, temporary_bytes = 512;
         EXPECT_LE(taken, planned + recipe_bytes);
@@ -160,7 +160,7 @@ TEST_P(DeviceRoomTest, LoadedSamplesTakeWhatIsPlanned) {
 }
 
 /// Sparse rows take all their columns on the device: if these do not fit, they are loaded in panels.
-TEST_P(DeviceRoomTest, SparseRowsAreDenseOnTheDevice) {
+TEST_P(DeviceMemoryTest, SparseRowsAreDenseOnTheDevice) {
   const Network network = Network::parse("fc:1");
   const SparseMatrix x = sparse_rows(512, 1000, 0.02, 1);
   const SampleView samples(x.view(), {1, 1, 1000});
@@ -172,7 +172,7 @@ TEST_P(DeviceRoomTest, SparseRowsAreDenseOnTheDevice) {
 }
 
 /// The device runs out of memory during the run: finished tiles are kept, and the next run resumes.
-TEST_P(DeviceRoomTest, NothingIsLostWhereRoomEnds) {
+TEST_P(DeviceMemoryTest, FinishedTilesAreKeptWhereMemoryEnds) {
   // A single thread requests one tile at a time and reports each.
   engine_ = GetParam() == "emulated" ? make_emulated_cuda_engine({}, 1) : make_engine(GetParam(), {.threads = 1});
   const Network network = Network::parse("fc:2");
@@ -190,9 +190,9 @@ TEST_P(DeviceRoomTest, NothingIsLostWhereRoomEnds) {
   const Error error = thrown_error([&] { (void)write_gram(path, {&network, 1}, {&block, 1}, options, *engine_); });
   device().remove_ceiling(0);
   EXPECT_EQ(error.code(), Code::resource);
-  const std::string said = error.what();
-  EXPECT_NE(said.find("cannot allocate"), std::string::npos) << said;
-  EXPECT_NE(said.find("resume with the same settings"), std::string::npos) << said;
+  const std::string message = error.what();
+  EXPECT_NE(message.find("cannot allocate"), std::string::npos) << message;
+  EXPECT_NE(message.find("resume with the same settings"), std::string::npos) << message;
   options.progress = nullptr;
   options.existing = Existing::resume;
   const GramFileSummary summary = write_gram(path, {&network, 1}, {&block, 1}, options, *engine_);
@@ -201,7 +201,7 @@ TEST_P(DeviceRoomTest, NothingIsLostWhereRoomEnds) {
 }
 
 /// The same for an interrupt between two tiles.
-TEST_P(DeviceRoomTest, InterruptedFilesAreResumed) {
+TEST_P(DeviceMemoryTest, InterruptedFilesAreResumed) {
   if (GetParam() == "emulated") engine_ = make_emulated_cuda_engine();
   const Network network = Network::parse("conv relu flatten dense");
   const Matrix<double> train = normal_rows(150, 24, 1);
@@ -220,12 +220,12 @@ TEST_P(DeviceRoomTest, InterruptedFilesAreResumed) {
   expect_written(path, "ntk", gram(network, x, {}, *engine_).ntk);
 }
 
-TEST_P(DeviceRoomTest, ProgressStopsBetweenTiles) {
+TEST_P(DeviceMemoryTest, ProgressStopsBetweenTiles) {
   const Network network = Network::parse("fc:2");
   const Matrix<double> train = normal_rows(700, 5, 1);
   const SampleView x(train.view(), {1, 1, 5});
-  for (const std::size_t room : {std::size_t{1} << 40, 4 * megabyte}) {
-    const DeviceMemoryLimit limit(*engine_, room);
+  for (const std::size_t memory : {std::size_t{1} << 40, 4 * megabyte}) {
+    const DeviceMemoryLimit limit(*engine_, memory);
     AtPairs progress(1, [] { return false; });
     EXPECT_EQ(thrown_code([&] { (void)gram(network, x, {.progress = &progress}, *engine_); }), Code::interrupted);
   }
@@ -234,7 +234,7 @@ TEST_P(DeviceRoomTest, ProgressStopsBetweenTiles) {
 }
 
 /// Throws before any computation, with the numbers behind the decision.
-TEST_P(DeviceRoomTest, SaysWhatTheLeastTakes) {
+TEST_P(DeviceMemoryTest, SaysWhatTheLeastTakes) {
   const Network network = Network::parse("fc:2");
   const Matrix<double> train = normal_rows(700, 5, 1);
   const SampleView x(train.view(), {1, 1, 5});
@@ -243,12 +243,12 @@ TEST_P(DeviceRoomTest, SaysWhatTheLeastTakes) {
   const DeviceMemoryLimit limit(*engine_, megabyte);
   const Error error = thrown_error([&] { (void)compute_kernel(request, x, std::nullopt, *engine_); });
   EXPECT_EQ(error.code(), Code::resource);
-  const std::string said = error.what();
-  EXPECT_NE(said.find("needs at least"), std::string::npos) << said;
-  EXPECT_NE(said.find("but 977 KiB of "), std::string::npos) << said;
+  const std::string message = error.what();
+  EXPECT_NE(message.find("needs at least"), std::string::npos) << message;
+  EXPECT_NE(message.find("but 977 KiB of "), std::string::npos) << message;
 }
 
-TEST_P(DeviceRoomTest, BadSamplesAndSmallSets) {
+TEST_P(DeviceMemoryTest, BadSamplesAndSmallSets) {
   const Network network = Network::parse("fc:2");
   Matrix<double> train = normal_rows(7, 5, 1);
   train(3, 2) = std::numeric_limits<double>::quiet_NaN();
@@ -259,8 +259,8 @@ TEST_P(DeviceRoomTest, BadSamplesAndSmallSets) {
   const auto cpu = make_engine("cpu");
   for (const Index n : {0, 1}) {
     const SampleView few = x.part(0, n);
-    for (const std::size_t room : {std::size_t{1} << 40, std::size_t{100'000}}) {
-      const DeviceMemoryLimit limit(*engine_, room);
+    for (const std::size_t memory : {std::size_t{1} << 40, std::size_t{100'000}}) {
+      const DeviceMemoryLimit limit(*engine_, memory);
       const Gram found = gram(network, few, {}, *engine_);
       const Gram expected = gram(network, few, {}, *cpu);
       const auto& left = std::get<Matrix<double>>(found.ntk);
@@ -272,7 +272,7 @@ TEST_P(DeviceRoomTest, BadSamplesAndSmallSets) {
 }
 
 /// A factor is allocated beside its matrix, so the memory of the device is the limit, not that of the host.
-TEST_P(DeviceRoomTest, FactorsNeedTheMemoryOfTheDevice) {
+TEST_P(DeviceMemoryTest, FactorsNeedTheMemoryOfTheDevice) {
   const Matrix<double> train = normal_rows(300, 5, 1);
   const Matrix<double> targets = normal_rows(300, 1, 2);
   const GramMatrix k = gram_matrix(Network::parse("fc:2"), SampleView(train.view(), {1, 1, 5}), {}, *engine_);
@@ -283,7 +283,7 @@ TEST_P(DeviceRoomTest, FactorsNeedTheMemoryOfTheDevice) {
   EXPECT_NE(std::string(error.what()).find(expected), std::string::npos) << error.what();
 }
 
-INSTANTIATE_TEST_SUITE_P(Engines, DeviceRoomTest, testing::ValuesIn(engines_and_cuda({"emulated"})),
+INSTANTIATE_TEST_SUITE_P(Engines, DeviceMemoryTest, testing::ValuesIn(engines_and_cuda({"emulated"})),
                          [](const auto& test) { return test.param; });
 
 }  // namespace
