@@ -46,8 +46,8 @@ DemoTask demo_task(const CommonOptions& options, const Engine& engine) {
   kernel_request.precision = parse_precision(options.precision);
   kernel_request.memory = options.memory_limit();
   kernel_request.progress = &bar;
-  KernelResult answer = compute_kernel(kernel_request, task.data.train, task.data.test, engine);
-  for (NamedMatrix& matrix : answer.matrices) {
+  KernelResult result = compute_kernel(kernel_request, task.data.train, task.data.test, engine);
+  for (NamedMatrix& matrix : result.matrices) {
     (matrix.name == "ntk" ? task.train : task.test) = std::move(matrix.values);
   }
   return task;
@@ -161,10 +161,10 @@ TrainTest pixel_digits(std::uint64_t seed) {
 Model demo_model(const TrainTest& data, const Engine& engine) {
   KernelRequest kernel_request{.kernel = Network::parse(demo_certified_network)};
   kernel_request.kind = Kind::ntk;
-  const KernelResult answer = compute_kernel(kernel_request, data.train, std::nullopt, engine);
+  const KernelResult result = compute_kernel(kernel_request, data.train, std::nullopt, engine);
   const MachineOptions machine{.machine = Machine::ridge, .lambda = 1};
   const FittedMachine trained =
-      train_classes({view_of(answer.matrices.front().values), engine}, data.train.labels, 2, machine);
+      train_classes({view_of(result.matrices.front().values), engine}, data.train.labels, 2, machine);
   if (!trained.fit.summary.converged()) fail(Code::numerical, "ridge on digits: {}", trained.fit.summary.message);
   return fitted_model(kernel_request.kernel, data.train, trained, machine.lambda);
 }

@@ -22,13 +22,13 @@ TaskKernel in_memory(const Setting& setting, const Network& network, const Sampl
   request.precision = setting.precision;
   request.memory = setting.memory;
   request.progress = setting.progress;
-  KernelResult answer = compute_kernel(request, train, test, setting.engine);
+  KernelResult result = compute_kernel(request, train, test, setting.engine);
   TaskKernel kernel{.k = {},
                     .k_test = {},
-                    .semidefinite = answer.semidefinite,
-                    .seconds = answer.seconds,
-                    .route = std::move(answer.route)};
-  for (NamedMatrix& matrix : answer.matrices) {
+                    .semidefinite = result.semidefinite,
+                    .seconds = result.seconds,
+                    .route = std::move(result.route)};
+  for (NamedMatrix& matrix : result.matrices) {
     (matrix.name == "ntk" ? kernel.k : kernel.k_test) = std::move(matrix.values);
   }
   return kernel;

@@ -48,11 +48,11 @@ UnitPair unit_pair(const Setting& setting, const std::string& set, const std::st
   request.memory = setting.memory;
   request.progress = setting.progress;
   const auto test = pair.data.test ? std::optional(pair.data.test->view()) : std::nullopt;
-  KernelResult answer = compute_kernel(request, pair.data.train.view(), test, setting.engine);
-  for (NamedMatrix& matrix : answer.matrices) {
+  KernelResult result = compute_kernel(request, pair.data.train.view(), test, setting.engine);
+  for (NamedMatrix& matrix : result.matrices) {
     (matrix.name == "ntk" ? pair.k : pair.k_test) = std::move(matrix.values);
   }
-  pair.seconds = answer.seconds;
+  pair.seconds = result.seconds;
   return pair;
 }
 
