@@ -137,13 +137,13 @@ NetworkResult chosen_network(const Training& training, const UciSet& set) {
   std::vector<double> rates(trials.size());
   std::vector<std::vector<double>> validation(trials.size());
   const FoldData selection(set.data, set.selection);
-  const auto listen = [&](Index) { stop_if_requested(training.progress); };
+  const auto on_progress = [&](Index) { stop_if_requested(training.progress); };
   const auto validate = [&](Index i) {
     const Trial& trial = trials[usize(i)];
     rates[usize(i)] = training.rate(trial, selection);
     validation[usize(i)] = training.accuracies(trial, rates[usize(i)], steps, selection);
   };
-  training.setting.engine.for_each(std::ssize(trials), validate, listen);
+  training.setting.engine.for_each(std::ssize(trials), validate, on_progress);
   std::size_t best = 0;
   std::size_t length = 0;
   for (std::size_t i = 0; i < trials.size(); ++i) {
@@ -160,7 +160,7 @@ NetworkResult chosen_network(const Training& training, const UciSet& set) {
     const FoldData fold_data(set.data, set.tests[usize(fold)]);
     tests[usize(fold)] = training.accuracies(trial, rates[best], {steps[length]}, fold_data).front();
   };
-  training.setting.engine.for_each(std::ssize(tests), test, listen);
+  training.setting.engine.for_each(std::ssize(tests), test, on_progress);
   NetworkResult result{.network = fmt::format("{} hidden of {}, rate {:g}, {} steps", trial.hidden, trial.width,
                                               trial.rate, steps[length])};
   for (const double one : tests) result.accuracy += one / static_cast<double>(tests.size());

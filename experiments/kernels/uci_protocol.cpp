@@ -230,12 +230,12 @@ SetResult evaluate_set(const Setting& setting, const UciSet& given, Progress* pr
   std::vector<Candidate> candidates = candidates_for(result.features);
   std::erase_if(candidates, [&](const Candidate& one) { return one.first_family >= families; });
   std::vector<std::vector<AccuracyByRule>> validation(candidates.size());
-  const auto listen = [&](Index) { stop_if_requested(progress); };
+  const auto on_progress = [&](Index) { stop_if_requested(progress); };
   const auto validate = [&](Index k) {
     const Candidate& one = candidates[usize(k)];
     validation[usize(k)] = accuracies.of(kernels.of(one).gram(), set.selection, lambdas_of(one));
   };
-  setting.engine.for_each(std::ssize(candidates), validate, listen);
+  setting.engine.for_each(std::ssize(candidates), validate, on_progress);
   for (const std::vector<AccuracyByRule>& of_kernel : validation) {
     for (const AccuracyByRule& accuracy : of_kernel) result.validation.push_back(accuracy[0]);
   }
@@ -262,7 +262,7 @@ SetResult evaluate_set(const Setting& setting, const UciSet& given, Progress* pr
     const auto fit = [&](Index fold) {
       test.folds[usize(fold)] = accuracies.of(kernel.gram(), set.tests[usize(fold)], lambda).front();
     };
-    setting.engine.for_each(folds, fit, listen);
+    setting.engine.for_each(folds, fit, on_progress);
   }
   result.families.resize(families);
   for (const Test& test : tests) {
