@@ -59,7 +59,7 @@ nlohmann::ordered_json network_json(const ModeDynamics& network) {
 }
 
 /// Returns up to `rows` evenly spaced indices below `count`, including the first and the last.
-std::vector<std::size_t> spread(std::size_t rows, std::size_t count) {
+std::vector<std::size_t> even_indices(std::size_t rows, std::size_t count) {
   std::vector<std::size_t> places;
   const std::size_t shown = std::min(rows, count);
   for (std::size_t r = 0; r < shown; ++r) places.push_back(shown == 1 ? count - 1 : r * (count - 1) / (shown - 1));
@@ -122,7 +122,7 @@ Table labels_table(const SpectrumOutcome& outcome) {
 Table losses_table(const SpectrumOutcome& outcome, std::size_t rows) {
   Table table{.columns = {"time"}};
   for (const NamedLabels& one : outcome.labels) table.columns.push_back(one.name);
-  for (const std::size_t k : spread(rows, outcome.times.size())) {
+  for (const std::size_t k : even_indices(rows, outcome.times.size())) {
     std::vector<Cell> row{time_text(outcome.times[k])};
     for (const NamedLabels& one : outcome.labels) {
       row.emplace_back(one.labels.loss(outcome.times[k]) / one.labels.total());
@@ -140,7 +140,7 @@ Table networks_table(const SpectrumOutcome& outcome, std::size_t rows) {
     table.columns.push_back("predicted");
   }
   if (outcome.networks.empty()) return table;
-  for (const std::size_t r : spread(rows, outcome.networks.front().steps.size())) {
+  for (const std::size_t r : even_indices(rows, outcome.networks.front().steps.size())) {
     std::vector<Cell> row{std::int64_t{outcome.networks.front().steps[r]}};
     for (const ModeDynamics& network : outcome.networks) {
       row.emplace_back(network.loss[r] / network.loss.front());

@@ -31,9 +31,9 @@ struct Candidate {
   std::string name;
   std::size_t first_family;                   ///< in kernel_families()
   std::vector<std::size_t> further_families;  ///< others that contain it
-  std::optional<Index> stacked;               ///< its index in the sweep …
+  std::optional<Index> sweep_index;           ///< its index in the sweep …
   ClassicalKernel classical = {};             ///< … or the classical kernel
-  double unit = 1;                            ///< our C is the published C times this
+  double c_scale = 1;                         ///< our C is the published C times this
 };
 
 enum Family : std::size_t { ntk, nngp, linear, rbf, laplace, polynomial };
@@ -78,7 +78,7 @@ class FoldAccuracies {
   FoldAccuracies(const Setting& setting, const Dataset& data, Progress* progress)
       : setting_(setting), data_(data), progress_(progress) {}
 
-  std::vector<AccuracyByRule> of(const GramMatrix& k, const SplitRows& fold, const std::vector<double>& lambdas) {
+  std::vector<AccuracyByRule> evaluate(const GramMatrix& k, const SplitRows& fold, const std::vector<double>& lambdas) {
     const FoldMachines machines{.lambdas = lambdas, .rules = tie_rules, .progress = progress_};
     const FoldPredictions predictions = svm_predictions(k, data_.labels, fold, machines, setting_.engine);
     unsolved_ += predictions.unsolved;
@@ -122,14 +122,14 @@ class SetKernels {
         sweep_(sweep(Network::parse(fmt::format("fc:{}(w_std=1, b_std=0)", most_hidden)), data.view(),
                      {Kind::ntk, setting.precision, progress}, setting.engine)) {}
 
-  [[nodiscard]] SetKernel of(const Candidate& one) const {
-    if (!one.stacked) {
+  [[nodiscard]] SetKernel kernel_of(const Candidate& one) const {
+    if (!one.sweep_index) {
       return {classical_gram(one.classical, data_.view(), std::nullopt, setting_.precision, setting_.engine),
               setting_.engine};
     }
     const Index n = sweep_.count;
     const AnyView k = std::visit(
-        [&](const auto& stack) { return AnyView(stack.view().block(*one.stacked * n, 0, n, n)); }, sweep_.values);
+        [&](const auto& stack) { return AnyView(stack.view().block(*one.sweep_index * n, 0, n, n)); }, sweep_.values);
     return {k, setting_.engine};
   }
 
@@ -141,7 +141,7 @@ class SetKernels {
 
 std::vector<double> lambdas_of(const Candidate& one) {
   std::vector<double> lambdas;
-  for (const double c : published_costs()) lambdas.push_back(1 / (one.unit * c));
+  for (const double c : published_costs()) lambdas.push_back(1 / (one.c_scale * c));
   return lambdas;
 }
 
@@ -233,7 +233,7 @@ SetResult evaluate_set(const Setting& setting, const UciSet& given, Progress* pr
   const auto on_progress = [&](Index) { stop_if_requested(progress); };
   const auto validate = [&](Index k) {
     const Candidate& one = candidates[usize(k)];
-    validation[usize(k)] = accuracies.of(kernels.of(one).gram(), set.selection, lambdas_of(one));
+    validation[usize(k)] = accuracies.evaluate(kernels.kernel_of(one).gram(), set.selection, lambdas_of(one));
   };
   setting.engine.for_each(std::ssize(candidates), validate, on_progress);
   for (const std::vector<AccuracyByRule>& of_kernel : validation) {
@@ -258,9 +258,9 @@ SetResult evaluate_set(const Setting& setting, const UciSet& given, Progress* pr
   for (Test& test : tests) {
     const Candidate& one = candidates[test.choice.candidate];
     const std::vector<double> lambda{lambdas_of(one)[test.choice.c]};
-    const SetKernel kernel = kernels.of(one);
+    const SetKernel kernel = kernels.kernel_of(one);
     const auto fit = [&](Index fold) {
-      test.folds[usize(fold)] = accuracies.of(kernel.gram(), set.tests[usize(fold)], lambda).front();
+      test.folds[usize(fold)] = accuracies.evaluate(kernel.gram(), set.tests[usize(fold)], lambda).front();
     };
     setting.engine.for_each(folds, fit, on_progress);
   }

@@ -37,17 +37,17 @@ EvolutionOptions evolution_options(const nb::dict& given) {
   reader.take("branch_at", options.branch_at);
   bool tangent = false;
   reader.take("tangent", tangent);
-  TangentOptions how;
-  reader.take("tangent_samples", how.samples);
-  reader.take("tangent_time", how.time);
-  reader.parse("tangent_kernel", how.kernel, parse_tangent_kernel);
-  reader.take("linearised_descent", how.descent);
-  if (tangent || how.descent) options.tangent = how;
+  TangentOptions tangent_options;
+  reader.take("tangent_samples", tangent_options.samples);
+  reader.take("tangent_time", tangent_options.time);
+  reader.parse("tangent_kernel", tangent_options.kernel, parse_tangent_kernel);
+  reader.take("linearised_descent", tangent_options.descent);
+  if (tangent || tangent_options.descent) options.tangent = tangent_options;
   bool barriers = false;
   reader.take("barriers", barriers);
-  BarrierOptions way;
-  reader.take("barrier_points", way.points);
-  if (barriers) options.barrier = way;
+  BarrierOptions barrier_options;
+  reader.take("barrier_points", barrier_options.points);
+  if (barriers) options.barrier = barrier_options;
   return options;
 }
 
@@ -74,11 +74,11 @@ nb::tuple evolution_of(const Network& network, const SampleArray& x, const Table
   TrainData data{view_samples(x), view_of(y)};
   if (test) data.test = view_samples(*test);
   if (test_y) data.test_y = view_of(*test_y);
-  Probe watched{.x = view_samples(probe), .y = view_of(probe_y)};
-  if (classes) watched.classes = span_of(*classes);
+  Probe probe_data{.x = view_samples(probe), .y = view_of(probe_y)};
+  if (classes) probe_data.classes = span_of(*classes);
   Evolution found = unlocked([&](Progress* progress) {
     options.train.progress = progress;
-    return evolution(network, data, watched, options, engine);
+    return evolution(network, data, probe_data, options, engine);
   });
   const std::string numbers = evolution_json(found).dump();
   nb::object kernels = kernels_of(found);

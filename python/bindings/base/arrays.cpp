@@ -94,7 +94,7 @@ SampleView view_samples(const SampleArray& given) {
   }
   if (const auto* given_graphs = std::get_if<GraphArray>(&given)) {
     const Graphs& graphs = *given_graphs->graphs;
-    return {given_graphs->apart ? graphs.node_view() : graphs.view(), graphs.shape()};
+    return {given_graphs->nodes_as_samples ? graphs.node_view() : graphs.view(), graphs.shape()};
   }
   return view_dense(*std::get_if<DenseArray>(&given));
 }
