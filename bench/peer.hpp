@@ -34,7 +34,7 @@ class Peer {
 
   [[nodiscard]] bool present() const { return why_absent_.empty(); }
   [[nodiscard]] const std::string& why_absent() const { return why_absent_; }
-  /// Sends one line and returns the reply line. Throws Error{resource} with the peer's last output if it has terminated.
+  /// Sends one line and returns the reply line. Throws Error{resource} with the peer's last output if it terminated.
   std::string request(const std::string& line);
 
  private:
