@@ -68,7 +68,7 @@ MachineOptions machine_options(const Setting& setting, const MnistTask& task, Ma
 }
 
 /// Fits and scores a machine. Support vector regression is fitted to ±1 and predicts by the sign.
-MachineEvaluation evaluate(const Setting& setting, const MnistTask& task, const MachineOptions& options) {
+MachineEvaluation evaluate_machine(const Setting& setting, const MnistTask& task, const MachineOptions& options) {
   stop_if_requested(setting.progress);
   const GramMatrix k(view_of(task.k), setting.engine);
   MachineEvaluation evaluation;
@@ -125,7 +125,8 @@ void two_digits(const Setting& setting, const MachinesChoice& choice, Outcome& o
   int published = 0;
   for (const PublishedFit& line : eq_table_3()) {
     const double used = line.lambda.value_or(choice.lambda);
-    const MachineEvaluation evaluation = evaluate(setting, task, machine_options(setting, task, line.machine, used));
+    const MachineEvaluation evaluation =
+        evaluate_machine(setting, task, machine_options(setting, task, line.machine, used));
     const std::string name(to_string(line.machine));
     add_fit(part, outcome, json, name, used, evaluation, line.accuracy);
     if (line.accuracy) {
@@ -169,7 +170,7 @@ void ten_digits(const Setting& setting, const MachinesChoice& choice, Outcome& o
   for (const Machine machine : {Machine::ridge, Machine::svm}) {
     MachineOptions options = machine_options(setting, task, machine, 1);
     options.lambda = choose_lambda(task, options, setting.seed).lambda;
-    const MachineEvaluation evaluation = evaluate(setting, task, options);
+    const MachineEvaluation evaluation = evaluate_machine(setting, task, options);
     const std::string name(to_string(machine));
     add_fit(part, outcome, json, name, options.lambda, evaluation, std::nullopt);
     outcome.sentence +=

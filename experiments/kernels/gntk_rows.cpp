@@ -170,9 +170,9 @@ class AccuracyFile {
 };
 
 /// Computes the kernels and machines that are not in the files.
-class Evaluator {
+class GntkEvaluator {
  public:
-  Evaluator(const Setting& setting, const GntkChoice& choice)
+  GntkEvaluator(const Setting& setting, const GntkChoice& choice)
       : setting_(setting), choice_(choice), grams_(gram_folder(setting)), file_(setting.text("csv"), choice) {}
 
   [[nodiscard]] GntkRow row_of(const PublishedGraphs& published) {
@@ -293,7 +293,7 @@ GntkChoice::GntkChoice(const Setting& setting)
 }
 
 std::vector<GntkRow> gntk_rows(const Setting& setting, const GntkChoice& choice) {
-  Evaluator evaluator(setting, choice);
+  GntkEvaluator evaluator(setting, choice);
   std::vector<GntkRow> rows;
   for (const PublishedGraphs* set : choice.sets) rows.push_back(evaluator.row_of(*set));
   return rows;
