@@ -183,7 +183,7 @@ SpectrumOutcome analyse_spectrum(const SpectrumChoice& choice, const DataKernels
   SpectrumOutcome outcome;
   outcome.epsilon = choice.epsilon;
   outcome.spectrum =
-      std::make_unique<KernelSpectrum>(kernels.unheld ? *kernels.unheld : GramMatrix(view_of(kernels.train), engine),
+      std::make_unique<KernelSpectrum>(kernels.streamed ? *kernels.streamed : GramMatrix(view_of(kernels.train), engine),
                                        KernelSpectrumOptions{.memory = choice.common.memory_limit(), .progress = &bar});
   const KernelSpectrum& spectrum = *outcome.spectrum;
   const auto stable = spectrum.stable_rate();

@@ -8,7 +8,7 @@ namespace widelimit {
 namespace {
 
 /// EQ (5) with full matrix products, without optimisations.
-Matrix<double> by_the_book(const Matrix<double>& k, const Matrix<double>& y, const DescendOptions& options) {
+Matrix<double> descent_by_definition(const Matrix<double>& k, const Matrix<double>& y, const DescendOptions& options) {
   const Index n = k.rows();
   Matrix<double> alpha(n, y.cols());
   Batches batches(n, options.batch, options.seed);
@@ -55,7 +55,7 @@ TEST_P(DescendTest, IsTheRecursionOfTheorem32) {
   options.record_every = 70;
   const Trajectory path = descend(k.view(), y.view(), options);
   ASSERT_EQ(path.times, (std::vector<double>{0, 70, 140, 210, 280, 300}));
-  EXPECT_LT(largest_difference(path.alpha, by_the_book(k, y, options)), 1e-10);
+  EXPECT_LT(largest_difference(path.alpha, descent_by_definition(k, y, options)), 1e-10);
   EXPECT_LT(*path.recursion_error, 1e-11);
   const Matrix<double> g = product_of(k, path.alpha);
   EXPECT_LT(largest_difference(path.train.view().row(5), g.data(), n * outputs), 1e-11);
@@ -84,11 +84,11 @@ TEST_P(StableStep, DividesWhatFallsFromWhatGrows) {
   options.steps = 5000;
   options.record_every = 100;
   options.rate = 0.99 * largest;
-  const Trajectory calm = descend(k.view(), y.view(), options);
-  EXPECT_TRUE(calm.summary.converged());
-  EXPECT_TRUE(calm.summary.message.empty());
-  ASSERT_TRUE(calm.rate.holds.has_value()) << calm.rate.note;
-  EXPECT_TRUE(*calm.rate.holds);
+  const Trajectory stable = descend(k.view(), y.view(), options);
+  EXPECT_TRUE(stable.summary.converged());
+  EXPECT_TRUE(stable.summary.message.empty());
+  ASSERT_TRUE(stable.rate.holds.has_value()) << stable.rate.note;
+  EXPECT_TRUE(*stable.rate.holds);
   options.rate = largest / 2;
   EXPECT_TRUE(*descend(k.view(), y.view(), options).rate.holds);
   if (GetParam() != LossKind::squared) return;
@@ -108,7 +108,7 @@ TEST(Descend, PegasosApproachesTheMachine) {
   const Matrix<double> y = random_signs(37, 1);
   FlowOptions exact;
   exact.loss.kind = LossKind::hinge;
-  exact.times = {forever};
+  exact.times = {infinite_time};
   const double optimum = flow(k.view(), y.view(), exact).objective.back();
   DescendOptions options{.loss = {.kind = LossKind::hinge}, .schedule = RateSchedule::pegasos, .steps = 20000};
   options.batch = 4;
@@ -142,7 +142,7 @@ TEST(Descend, RefusesWhatItCannotTake) {
   };
   const DescendOptions good{.loss = {.kind = LossKind::hinge}, .steps = 3};
   EXPECT_EQ(refused(good), Code{});
-  for (const double rate : {0.0, -1.0, std::nan(""), forever}) {
+  for (const double rate : {0.0, -1.0, std::nan(""), infinite_time}) {
     DescendOptions bad = good;
     bad.rate = rate;
     EXPECT_EQ(refused(bad), Code::input);
@@ -204,7 +204,7 @@ TEST(Descend, DoesNotBeginOnAnIndefiniteGram) {
 TEST(Descend, StopsWhenAsked) {
   const Matrix<double> k = random_gram(37, 50);
   const Matrix<double> y = random_signs(37, 1);
-  Impatient progress(1);
+  StopProgress progress(1);
   DescendOptions options{.loss = {.kind = LossKind::hinge}, .steps = 100};
   options.progress = &progress;
   EXPECT_EQ(code_of_error([&] { (void)descend(k.view(), y.view(), options); }), Code::interrupted);

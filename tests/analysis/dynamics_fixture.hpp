@@ -13,7 +13,7 @@
 
 namespace widelimit {
 
-inline constexpr double forever = std::numeric_limits<double>::infinity();
+inline constexpr double infinite_time = std::numeric_limits<double>::infinity();
 
 /// n × outputs pseudo-random labels ±1; both occur in every column if n ≥ 2.
 inline Matrix<double> random_signs(Index n, Index outputs, std::uint64_t seed = 7) {
@@ -47,7 +47,7 @@ inline double largest_difference(const Matrix<double>& a, const Matrix<double>& 
   EXPECT_EQ(a.rows(), b.rows());
   EXPECT_EQ(a.cols(), b.cols());
   return a.rows() == b.rows() && a.cols() == b.cols() ? largest_difference(a.data(), b.data(), a.rows() * a.cols())
-                                                      : forever;
+                                                      : infinite_time;
 }
 
 inline Code code_of_error(const std::function<void()>& call) {
@@ -59,10 +59,10 @@ inline Code code_of_error(const std::function<void()>& call) {
   return Code{};
 }
 
-/// Requests a stop at update number `patience`.
-class Impatient final : public Progress {
+/// Requests a stop at update number `updates`.
+class StopProgress final : public Progress {
  public:
-  explicit Impatient(int patience) : left_(patience) {}
+  explicit StopProgress(int updates) : left_(updates) {}
   bool update(std::int64_t, std::int64_t, std::string_view) override { return --left_ > 0; }
 
  private:

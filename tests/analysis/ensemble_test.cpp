@@ -135,13 +135,13 @@ TEST(Ensemble, IsTheFlowOfAllInitialFunctions) {
     const Matrix<double>& theta = entries(kind == Kind::ntk ? train.ntk : train.nngp);
     for (const double lambda : {0.0, 0.3}) {
       const Ensemble found =
-          problem.run({.kind = kind, .times = {0.05, 2, forever}, .lambda = lambda, .covariance = true});
+          problem.run({.kind = kind, .times = {0.05, 2, infinite_time}, .lambda = lambda, .covariance = true});
       ASSERT_TRUE(found.summary.converged());
       ASSERT_EQ(found.times.size(), 3U);
       expect_moment(problem, found, 0, kind, integrated(theta, lambda, 0.05));
       expect_moment(problem, found, 1, kind, integrated(theta, lambda, 2));
       expect_moment(problem, found, 2, kind, limit(theta, lambda));
-      const Ensemble alone = problem.run({.kind = kind, .times = {0.05, 2, forever}, .lambda = lambda});
+      const Ensemble alone = problem.run({.kind = kind, .times = {0.05, 2, infinite_time}, .lambda = lambda});
       EXPECT_LT(largest_difference(alone.mean, found.mean), 1e-12);
       EXPECT_LT(largest_difference(alone.variance, found.variance), 1e-12);
       EXPECT_EQ(alone.covariance.rows(), 0);
@@ -186,7 +186,7 @@ TEST(Ensemble, TakesARelativeRidge) {
 TEST(Ensemble, LearnsNothingInTheNullSpace) {
   EnsembleCase problem;
   for (Index f = 0; f < 4; ++f) problem.x(5, f) = problem.test(0, f) = problem.x(2, f);
-  const Ensemble found = problem.run({.times = {1e12, forever}});
+  const Ensemble found = problem.run({.times = {1e12, infinite_time}});
   for (Index moment = 0; moment < 2; ++moment) {
     const double between = (problem.y(2, 0) + problem.y(5, 0)) / 2;
     EXPECT_NEAR(found.mean(moment, 0), between, 1e-6);
@@ -238,7 +238,7 @@ TEST(Ensemble, SaysWhatIsWrong) {
   EXPECT_EQ(code({.times = {-1}}), Code::input);
   EXPECT_EQ(code({.times = {std::nan("")}}), Code::input);
   EXPECT_EQ(code({.lambda = -1}), Code::input);
-  EXPECT_EQ(code({.diag_reg = forever}), Code::input);
+  EXPECT_EQ(code({.diag_reg = infinite_time}), Code::input);
   EXPECT_EQ(code({.kind = Kind::both}), Code::usage);
   EXPECT_EQ(code({.memory = 1000}), Code::resource);
   const Matrix<double> few = random_numbers(5, 1);

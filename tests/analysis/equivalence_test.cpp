@@ -266,7 +266,7 @@ TEST(EquivalenceTest, RefusesWhatItCannotCompare) {
   EXPECT_EQ(code([](auto& o) { o.train.parameterisation = Parameterisation::standard; }), Code::usage);
   EXPECT_EQ(code([](auto& o) { o.train.memory = 100; }), Code::resource);
   EXPECT_EQ(code([](auto&) {}, "dense relu dropout(0.5) dense"), Code::input);
-  Impatient progress(1);
+  StopProgress progress(1);
   EXPECT_EQ(code([&](auto& o) { o.train.progress = &progress; }), Code::interrupted);
 }
 

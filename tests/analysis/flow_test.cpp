@@ -29,7 +29,7 @@ TEST_P(SquaredFlowTest, EndsAtTheRidgeMachine) {
   const Matrix<double> y = random_numbers(n, 3);
   for (const double lambda : {1e-6, 0.1, 1e3}) {
     const Fit ridge = fit_ridge(k.view(), y.view(), {.lambda = lambda});
-    const Trajectory limit = flow(k.view(), y.view(), options_of(LossKind::squared, lambda, {forever}));
+    const Trajectory limit = flow(k.view(), y.view(), options_of(LossKind::squared, lambda, {infinite_time}));
     ASSERT_TRUE(limit.summary.converged());
     // Condition numbers up to 1e7 at the smallest λ.
     EXPECT_LT(largest_difference(product_of(k, limit.alpha), product_of(k, ridge.alpha)), 1e-8) << lambda;
@@ -80,7 +80,7 @@ TEST(SquaredFlow, FollowsEachModeAtItsOwnRate) {
 TEST(SquaredFlow, InterpolatesAtTheEndWithoutRidgeAndIgnoresTheNullSpace) {
   const Matrix<double> k = random_gram(12, 5);
   Matrix<double> y = product_of(k, random_numbers(12, 1));
-  FlowOptions options = options_of(LossKind::squared, 0, {forever});
+  FlowOptions options = options_of(LossKind::squared, 0, {infinite_time});
   const Trajectory path = flow(k.view(), y.view(), options);
   EXPECT_LT(largest_difference(path.train.data(), y.data(), 12), 1e-10);
   // Rank one: eigenvalues at rounding level must not be learned.
@@ -141,7 +141,7 @@ TEST_P(SmoothFlowTest, EndsAtItsMachineAtTheRateOfTheorem31) {
   const double lambda = 0.5;
   std::vector<double> times;
   for (int t = 0; t <= 80; ++t) times.push_back(0.5 * t);
-  times.push_back(forever);
+  times.push_back(infinite_time);
   const Trajectory path = flow(k.view(), y.view(), options_of(kind, lambda, times));
   ASSERT_TRUE(path.summary.converged()) << path.summary.message;
   const Index last = std::ssize(times) - 1;
@@ -178,7 +178,7 @@ TEST(SmoothFlow, SaysWhereItCouldNotGetTo) {
   const Trajectory path = flow(k.view(), y.view(), options);
   EXPECT_EQ(path.summary.ending, Ending::iteration_limit);
   EXPECT_EQ(path.times.size(), 1U);
-  const Trajectory endless = flow(k.view(), y.view(), options_of(LossKind::logistic, 0, {forever}));
+  const Trajectory endless = flow(k.view(), y.view(), options_of(LossKind::logistic, 0, {infinite_time}));
   EXPECT_EQ(endless.summary.ending, Ending::iteration_limit);
 }
 
@@ -235,7 +235,7 @@ TEST(Flow, StopsWhenAsked) {
   const Matrix<double> k = random_gram(37, 50);
   const Matrix<double> y = random_signs(37, 1);
   for (const LossKind kind : {LossKind::squared, LossKind::hinge, LossKind::logistic}) {
-    Impatient progress(1);
+    StopProgress progress(1);
     FlowOptions options = options_of(kind, 0.1, {1, 2, 3});
     options.progress = &progress;
     EXPECT_EQ(code_of_error([&] { (void)flow(k.view(), y.view(), options); }), Code::interrupted);

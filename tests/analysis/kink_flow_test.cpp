@@ -38,7 +38,7 @@ TEST_P(HingeLimit, IsTheSupportVectorMachine) {
   const auto [n, rank, lambda] = GetParam();
   const Matrix<double> k = random_gram(n, rank);
   const Matrix<double> y = random_signs(n, 1);
-  const Trajectory path = flow(k.view(), y.view(), hinge_options(lambda, {0, 0.1 / lambda, 1 / lambda, forever}));
+  const Trajectory path = flow(k.view(), y.view(), hinge_options(lambda, {0, 0.1 / lambda, 1 / lambda, infinite_time}));
   ASSERT_TRUE(path.summary.converged()) << path.summary.message;
   ASSERT_EQ(path.times.size(), 4U);
   const Fit svm = fit_svm(k.view(), as_span(y), {.lambda = lambda, .weights = {}, .tolerance = 1e-11});
@@ -73,7 +73,7 @@ TEST(KinkFlow, FollowsOneSampleAsByHand) {
   const double lambda = 0.5;
   const double kink_time = -std::log1p(-lambda / 2) / lambda;
   const Trajectory path =
-      flow(k.view(), y.view(), hinge_options(lambda, {0.1, kink_time * 0.999, kink_time * 1.001, forever}));
+      flow(k.view(), y.view(), hinge_options(lambda, {0.1, kink_time * 0.999, kink_time * 1.001, infinite_time}));
   EXPECT_NEAR(path.train(0, 0), -2 * -std::expm1(-lambda * 0.1) / lambda, 1e-15);
   EXPECT_GT(path.train(1, 0), -1);
   EXPECT_EQ(path.train(2, 0), -1);
@@ -88,7 +88,7 @@ TEST(KinkFlow, FollowsOneSampleAsByHand) {
 TEST(KinkFlow, HasStraightPiecesWithoutLambda) {
   const Matrix<double> k = random_gram(37, 80);
   const Matrix<double> y = random_signs(37, 1);
-  FlowOptions options = hinge_options(0, {1e-4, 2e-4, forever});
+  FlowOptions options = hinge_options(0, {1e-4, 2e-4, infinite_time});
   const Trajectory path = flow(k.view(), y.view(), options);
   ASSERT_TRUE(path.summary.converged());
   for (Index i = 0; i < 37; ++i) {
@@ -143,7 +143,7 @@ TEST(KinkFlow, InsensitiveLossEndsAtSupportVectorRegression) {
   for (const double epsilon : {0.0, 0.1, 5.0}) {
     const Matrix<double> k = random_gram(n, 50);
     const Matrix<double> y = random_numbers(n, 2);
-    FlowOptions options = hinge_options(0.3, {0.5, forever});
+    FlowOptions options = hinge_options(0.3, {0.5, infinite_time});
     options.loss = {.kind = LossKind::insensitive, .epsilon = epsilon};
     const Trajectory path = flow(k.view(), y.view(), options);
     ASSERT_TRUE(path.summary.converged()) << path.summary.message;
@@ -166,21 +166,21 @@ TEST(KinkFlow, TakesIdenticalRows) {
     opposite(i, 0) = i < n ? y(i, 0) : -y(i - n, 0);
   }
   // Duplicated samples at λ and time t are equivalent to single samples at λ/2 and time 2t.
-  const Trajectory twice = flow(k.view(), same.view(), hinge_options(0.2, {0.5, forever}));
-  const Trajectory once = flow(half.view(), y.view(), hinge_options(0.1, {1, forever}));
+  const Trajectory twice = flow(k.view(), same.view(), hinge_options(0.2, {0.5, infinite_time}));
+  const Trajectory once = flow(half.view(), y.view(), hinge_options(0.1, {1, infinite_time}));
   ASSERT_TRUE(twice.summary.converged()) << twice.summary.message;
   EXPECT_LT(largest_difference(twice.train.view().row(0), once.train.view().row(0), n), 1e-11);
   EXPECT_LT(largest_difference(twice.train.view().row(1), once.train.view().row(1), n), 1e-11);
   // Each sample has a duplicate with the opposite label: 0 is optimal.
-  const Trajectory torn = flow(k.view(), opposite.view(), hinge_options(0.2, {1, forever}));
-  ASSERT_TRUE(torn.summary.converged()) << torn.summary.message;
-  EXPECT_NEAR(torn.objective.back(), static_cast<double>(2 * n), 1e-10);
+  const Trajectory contradictory = flow(k.view(), opposite.view(), hinge_options(0.2, {1, infinite_time}));
+  ASSERT_TRUE(contradictory.summary.converged()) << contradictory.summary.message;
+  EXPECT_NEAR(contradictory.objective.back(), static_cast<double>(2 * n), 1e-10);
 }
 
 TEST(KinkFlow, TakesAZeroGramAndAStartOnTheMargin) {
   const Matrix<double> nothing(3, 3);
   const Matrix<double> y = random_signs(3, 1);
-  const Trajectory still = flow(nothing.view(), y.view(), hinge_options(0.5, {1, forever}));
+  const Trajectory still = flow(nothing.view(), y.view(), hinge_options(0.5, {1, infinite_time}));
   EXPECT_EQ(still.event_count, 0);
   EXPECT_NEAR(still.alpha(0, 0), 2, 1e-14);
   EXPECT_NEAR(still.objective.back(), 3, 1e-14);
@@ -188,8 +188,8 @@ TEST(KinkFlow, TakesAZeroGramAndAStartOnTheMargin) {
   const Matrix<double> k = random_gram(37, 50);
   const Matrix<double> labels = random_signs(37, 1);
   const double lambda = 0.05;
-  const Trajectory whole = flow(k.view(), labels.view(), hinge_options(lambda, {8, 20, forever}));
-  FlowOptions rest = hinge_options(lambda, {0, 12, forever});
+  const Trajectory whole = flow(k.view(), labels.view(), hinge_options(lambda, {8, 20, infinite_time}));
+  FlowOptions rest = hinge_options(lambda, {0, 12, infinite_time});
   const Trajectory first = flow(k.view(), labels.view(), hinge_options(lambda, {8}));
   rest.start.alpha = first.alpha.view();
   const Trajectory second = flow(k.view(), labels.view(), rest);
@@ -240,16 +240,16 @@ TEST(KinkFlow, TakesFloat32) {
   Matrix<float> rounded(37, 37);
   std::copy_n(k.data(), 37 * 37, rounded.data());
   const Matrix<double> y = random_signs(37, 1);
-  const Trajectory a = flow(k.view(), y.view(), hinge_options(0.1, {1, forever}));
+  const Trajectory a = flow(k.view(), y.view(), hinge_options(0.1, {1, infinite_time}));
   const Trajectory b =
-      flow(AnyView(MatrixView<const float>(rounded.view())), y.view(), hinge_options(0.1, {1, forever}));
+      flow(AnyView(MatrixView<const float>(rounded.view())), y.view(), hinge_options(0.1, {1, infinite_time}));
   EXPECT_LT(largest_difference(a.train, b.train), 1e-4);
 }
 
 TEST(KinkFlow, StopsAtTheLimitOfEvents) {
   const Matrix<double> k = random_gram(37, 50);
   const Matrix<double> y = random_signs(37, 1);
-  FlowOptions options = hinge_options(0.1, {1e-6, forever});
+  FlowOptions options = hinge_options(0.1, {1e-6, infinite_time});
   options.most_events = 3;
   const Trajectory path = flow(k.view(), y.view(), options);
   EXPECT_EQ(path.summary.ending, Ending::iteration_limit);

@@ -59,10 +59,10 @@ TEST(LabelBound, IsThatOfKernelRegression) {
 TEST(LabelBound, RandomLabelsAreLarger) {
   bound_test::Draw draw = bound_test::two_clouds(80, 5, 0);
   for (Index i = 0; i < 80; ++i) draw.k(i, i) += 0.1;
-  const LabelBound honest = label_bound(AnyView(draw.k.view()), label_signs(draw.labels));
+  const LabelBound true_labels = label_bound(AnyView(draw.k.view()), label_signs(draw.labels));
   const LabelBound random = label_bound(AnyView(draw.k.view()), label_signs(flip_labels(draw.labels, 2, 0.5, 1)));
-  EXPECT_GT(*random.a_priori, *honest.a_priori);
-  EXPECT_GT(*random.absolute, *honest.absolute);
+  EXPECT_GT(*random.a_priori, *true_labels.a_priori);
+  EXPECT_GT(*random.absolute, *true_labels.absolute);
 }
 
 TEST(LabelBound, EqualSamplesWithDifferentLabelsHaveNone) {

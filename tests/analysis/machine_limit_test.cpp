@@ -59,7 +59,7 @@ TEST(MachineLimits, DoNotExistWithoutLambdaOrWithOneClass) {
   // The flow does not need a second class.
   FlowOptions options;
   options.loss.kind = LossKind::hinge;
-  options.times = {1, forever};
+  options.times = {1, infinite_time};
   EXPECT_TRUE(*flow(k.view(), same.view(), options).rate.holds);
 }
 

@@ -197,8 +197,8 @@ TEST(RademacherBound, HoldsOnFreshSamplesAsOftenAsItSays) {
 
 TEST(RademacherBound, RandomLabelsHaveLargerOnes) {
   bound_test::Draw draw = bound_test::two_clouds(120, 2, 0);
-  const FittedMachine honest = bound_test::svm_on(draw, 0.01);
-  const RademacherBound first = rademacher_bound(AnyView(draw.k.view()), honest, draw.labels);
+  const FittedMachine true_labels = bound_test::svm_on(draw, 0.01);
+  const RademacherBound first = rademacher_bound(AnyView(draw.k.view()), true_labels, draw.labels);
   draw.labels = flip_labels(draw.labels, 2, 0.5, 9);
   const FittedMachine random = bound_test::svm_on(draw, 0.01);
   const RademacherBound second = rademacher_bound(AnyView(draw.k.view()), random, draw.labels);

@@ -269,11 +269,11 @@ TEST_F(MnistExperiment, BoundsAreLargerForRandomLabels) {
   const auto results = done.record()["results"];
   ASSERT_EQ(results["machines"].size(), 8U);
   for (std::size_t i = 0; i < 4; ++i) {
-    const auto& honest = results["machines"][i];
+    const auto& true_labels = results["machines"][i];
     const auto& random = results["machines"][i + 4];
     EXPECT_EQ(random["labels"], "random");
-    EXPECT_GE(honest["rademacher"]["uniform"]["value"], honest["test"]);
-    EXPECT_GT(random["rademacher"]["uniform"]["value"], honest["rademacher"]["uniform"]["value"]);
+    EXPECT_GE(true_labels["rademacher"]["uniform"]["value"], true_labels["test"]);
+    EXPECT_GT(random["rademacher"]["uniform"]["value"], true_labels["rademacher"]["uniform"]["value"]);
   }
   EXPECT_LT(results["machines"][1]["rademacher"]["textbook"]["value"], 1);
   EXPECT_EQ(results["flipped"].size(), 4U);

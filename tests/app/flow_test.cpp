@@ -107,10 +107,10 @@ TEST(Flow, RefusesWhatContradictsItself) {
   EXPECT_EQ(status({"--times", "2,1"}), 3);
   EXPECT_EQ(status({"--until", "-1"}), 2);
   EXPECT_EQ(status({"--record", "999"}), 3);
-  const Finished wild = folder.widelimit(flow_words({"--loss", "squared", "--rate", "100"}));
-  EXPECT_EQ(wild.status, 4);
-  EXPECT_NE(wild.err.find("stable"), std::string::npos);
-  EXPECT_EQ(wild.record()["results"]["summary"]["ending"], "diverged");
+  const Finished unstable = folder.widelimit(flow_words({"--loss", "squared", "--rate", "100"}));
+  EXPECT_EQ(unstable.status, 4);
+  EXPECT_NE(unstable.err.find("stable"), std::string::npos);
+  EXPECT_EQ(unstable.record()["results"]["summary"]["ending"], "diverged");
 }
 
 }  // namespace

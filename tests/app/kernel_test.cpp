@@ -181,9 +181,9 @@ TEST(Kernel, ClassicalForComparison) {
 TEST(Kernel, QuietSaysNothingAndRouteGoesToStandardError) {
   const Folder folder;
   Words words{"kernel", "--network", "fc:1", "--train", "spirals", "--limit", "9", "--out", "k.npz"};
-  const Finished loud = folder.widelimit(words);
-  EXPECT_NE(loud.err.find("route: "), std::string::npos);
-  EXPECT_NE(loud.out.find("k.npz"), std::string::npos);
+  const Finished verbose = folder.widelimit(words);
+  EXPECT_NE(verbose.err.find("route: "), std::string::npos);
+  EXPECT_NE(verbose.out.find("k.npz"), std::string::npos);
   words.push_back("--quiet");
   const Finished quiet = folder.widelimit(words);
   EXPECT_EQ(quiet.status, 0);

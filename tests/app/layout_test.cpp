@@ -88,9 +88,10 @@ TEST(Layout, WarnsOfImagesThatLookTransposed) {
   const auto run = [&](const Words& more) {
     return folder.widelimit(with({"kernel", "--out", "k.npz", "--train", "x.npy"}, more));
   };
-  const Finished doubted = run({});
-  EXPECT_EQ(doubted.status, 0) << doubted.err;
-  EXPECT_NE(doubted.err.find("8x8x3 whose channels come first (--channels-first)"), std::string::npos) << doubted.err;
+  const Finished ambiguous = run({});
+  EXPECT_EQ(ambiguous.status, 0) << ambiguous.err;
+  EXPECT_NE(ambiguous.err.find("8x8x3 whose channels come first (--channels-first)"), std::string::npos)
+      << ambiguous.err;
   const Finished declared = run({"--channels-first"});
   EXPECT_EQ(declared.status, 0) << declared.err;
   EXPECT_EQ(declared.err.find("warning"), std::string::npos) << declared.err;

@@ -27,7 +27,7 @@ void expect_interrupted(const Work& work) {
 
 TEST(Interruption, NothingHappensWithoutAListener) {
   interruption_point();
-  const Interruptible deaf(nullptr);
+  const Interruptible without_listener(nullptr);
   EXPECT_EQ(current_interruptible(), nullptr);
   interruption_point();
 }

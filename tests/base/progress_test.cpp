@@ -25,9 +25,9 @@ class Listener final : public Progress {
 
 TEST(StopIfAsked, AsksOnceAndThrowsOnlyWhereTheListenerSaysStop) {
   EXPECT_NO_THROW(stop_if_requested(nullptr));
-  Listener patient(true);
-  EXPECT_NO_THROW(stop_if_requested(&patient));
-  EXPECT_EQ(patient.updates, 1);
+  Listener progress(true);
+  EXPECT_NO_THROW(stop_if_requested(&progress));
+  EXPECT_EQ(progress.updates, 1);
   Listener leaving(false);
   try {
     stop_if_requested(&leaving);

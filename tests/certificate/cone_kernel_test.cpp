@@ -103,7 +103,7 @@ TEST_P(ConeKernelDepth, KnowsItsShape) {
       EXPECT_GE(cone.value(u), cone.lowest_value());
       EXPECT_GE(cone.value(u), (u > 0 ? cone.ray_above() : cone.ray_below()).slope * u - 1e-15);
     }
-    for (const TouchingRay* ray : {&cone.ray_above(), &cone.ray_below()}) {
+    for (const SupportingRay* ray : {&cone.ray_above(), &cone.ray_below()}) {
       const double u = (ray->low + ray->high) / 2;
       const double doubt = cone.value_error() + cone.slope_error() * (1 + 1 / std::sqrt(1 - std::abs(u) + 0x1p-53));
       EXPECT_NEAR(cone.value(u), ray->slope * u, 8 * (std::abs(u) < 1 ? doubt : cone.value_error()) + 1e-14);

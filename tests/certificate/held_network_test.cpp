@@ -234,9 +234,9 @@ INSTANTIATE_TEST_SUITE_P(Engines, HeldNetworkOn, testing::ValuesIn(test::engines
 TEST(HeldNetwork, OtherEnginesAreRefusedByName) {
   const Matrix<double> rows = drawn_rows(2, 8, 1);
   const TrainedNetwork net = drawn_network("eq2", {1, 1, 8});
-  const std::string why = held_refusal(net, {rows.view(), net.shape}, *make_engine("reference"));
-  EXPECT_NE(why.find("networks of finite width"), std::string::npos) << why;
-  EXPECT_NE(why.find("cpu and cuda; choose one of them instead of reference"), std::string::npos) << why;
+  const std::string reason = held_refusal(net, {rows.view(), net.shape}, *make_engine("reference"));
+  EXPECT_NE(reason.find("networks of finite width"), std::string::npos) << reason;
+  EXPECT_NE(reason.find("cpu and cuda; choose one of them instead of reference"), std::string::npos) << reason;
 }
 
 /// Weights are uploaded once, and two numbers per ball are downloaded, for any width of the network.

@@ -60,8 +60,8 @@ Model random_machine(const std::string& network, Index features, std::uint64_t s
                   : machine_of(network, normal_rows(6, features, seed), balanced(6, seed + 1), Scheme::sign, 2);
 }
 
-/// Number of points tried inside radii, and of those near points that an attack moved to the other class.
-struct Tried {
+/// Number of points tested inside radii, and of those near points that an attack moved to the other class.
+struct TestedPoints {
   int places = 0;
   int contested = 0;
 
@@ -158,8 +158,8 @@ Model scaled_machine(const SoundnessCase& c, std::uint64_t seed) {
   return model;
 }
 
-/// Tries random points and a descent restricted to 0.999 of the radius. Adds to `tried`; nothing for a radius of 0.
-void attack_inside(const SoundnessCase& c, std::uint64_t seed, int trials, Tried& tried) {
+/// Tries random points and a descent restricted to 0.999 of the radius. Adds to `tested`; nothing for a radius of 0.
+void attack_inside(const SoundnessCase& c, std::uint64_t seed, int trials, TestedPoints& tested) {
   constexpr Index points = 4;
   constexpr int steps = 4;
   const Model model = scaled_machine(c, seed);
@@ -180,7 +180,7 @@ void attack_inside(const SoundnessCase& c, std::uint64_t seed, int trials, Tried
     const double radius = found.radius[usize(k)];
     ASSERT_LE(radius, found.attack[usize(k)]) << c.network << ", seed " << seed;
     if (!(radius > 0)) continue;
-    tried.count(found, k, trials);
+    tested.count(found, k, trials);
     const long double sign = labels[usize(k)] == 1 ? 1 : -1;
     Place moved = x[usize(k)];
     for (int trial = 0; trial < trials; ++trial) {
@@ -206,7 +206,7 @@ void attack_inside(const SoundnessCase& c, std::uint64_t seed, int trials, Tried
 TEST(Soundness, NothingInsideARadiusHasAnotherClass) {
   const int machines = WIDELIMIT_SANITIZED != 0 ? 1 : 12;
   std::uint64_t seed = 1000;
-  Tried plain, alternating;
+  TestedPoints plain, alternating;
   for (const char* network : {"fc:1", "fc:3"}) {
     for (const Index features : {1, 2, 7}) {
       for (const Norm norm : {Norm::linf, Norm::l2}) {
@@ -234,7 +234,7 @@ TEST(Soundness, NothingInsideARadiusHasAnotherClass) {
 TEST(Soundness, NothingInsideARadiusOfOtherChainsHasAnotherClass) {
   const int machines = WIDELIMIT_SANITIZED != 0 ? 1 : 6;
   std::uint64_t seed = 5000;
-  Tried plain, alternating;
+  TestedPoints plain, alternating;
   for (const char* network :
        {"dense(b_std=0.3) relu dense(b_std=0.2)", "fc:3(b_std=0.1)",
         "dense leaky_relu(slope=0.3) dense(w_std=2) relu dense", "dense relu dense(b_std=1) relu dense",
@@ -265,7 +265,7 @@ TEST(Soundness, NothingInsideARadiusHasAnotherClassAtAnyScale) {
   std::uint64_t draw = 0, seed = 9000;
   const auto uniform = [&](double low, double high) { return low + (high - low) * random.uniform(draw++); };
   const auto exponent = [&](double low, double high) { return static_cast<int>(uniform(low, high)); };
-  Tried tried;
+  TestedPoints tested;
   int refused = 0;
   for (const char* network : {"dense(w_std={w}) relu dense(w_std={w})", "dense(w_std={w})",
                               "dense(w_std={w},b_std={b}) relu dense(w_std={w},b_std={b})",
@@ -283,7 +283,7 @@ TEST(Soundness, NothingInsideARadiusHasAnotherClassAtAnyScale) {
           one.network = fmt::format(fmt::runtime(network), fmt::arg("w", std::ldexp(1.0, weights)),
                                     fmt::arg("b", std::ldexp(1.0, weights + exponent(-100, 100))));
           try {
-            attack_inside(one, seed += 10, 16, tried);
+            attack_inside(one, seed += 10, 16, tested);
           } catch (const Error& error) {
             ASSERT_EQ(error.code(), Code::numerical) << error.what();
             ++refused;
@@ -293,8 +293,8 @@ TEST(Soundness, NothingInsideARadiusHasAnotherClassAtAnyScale) {
     }
   }
   // Of 1,024 points per machine of each kind, and of 16 such machines.
-  EXPECT_GE(tried.places, machines * 450);
-  EXPECT_GE(tried.contested, machines * 200);
+  EXPECT_GE(tested.places, machines * 450);
+  EXPECT_GE(tested.contested, machines * 200);
   EXPECT_LE(refused, machines * 8);
 }
 
@@ -305,7 +305,7 @@ class SoundnessOn : public testing::TestWithParam<std::string> {
 
   /// Machines with random coefficients, and with large alternating ones.
   struct Found {
-    Tried plain, alternating;
+    TestedPoints plain, alternating;
   };
   [[nodiscard]] static Found attack_networks(const std::vector<const char*>& networks,
                                              const std::vector<CertificateMethod>& methods, std::uint64_t seed) {
@@ -357,7 +357,7 @@ TEST_P(SoundnessOn, NothingInsideARadiusHasAnotherClassAtAnyScale) {
   const auto exponent = [&](int low, int high) {
     return low + static_cast<int>((high - low) * random.uniform(draw++));
   };
-  Tried tried;
+  TestedPoints tested;
   for (const Norm norm : {Norm::linf, Norm::l2}) {
     for (const CertificateMethod method : {CertificateMethod::interval, CertificateMethod::convex}) {
       for (int m = 0; m < machines; ++m) {
@@ -370,14 +370,14 @@ TEST_P(SoundnessOn, NothingInsideARadiusHasAnotherClassAtAnyScale) {
         one.scales.coefficients = std::clamp(-one.scales.points - one.scales.support, -1000, 950);
         one.scales.spread = m % 5 == 0 ? exponent(0, 200) : 0;
         try {
-          attack_inside(one, seed += 10, 16, tried);
+          attack_inside(one, seed += 10, 16, tested);
         } catch (const Error& error) {
           ASSERT_EQ(error.code(), Code::numerical) << error.what();
         }
       }
     }
   }
-  EXPECT_GE(tried.places, machines * 100);  // of 256
+  EXPECT_GE(tested.places, machines * 100);  // of 256
 }
 
 INSTANTIATE_TEST_SUITE_P(Engines, SoundnessOn, testing::ValuesIn(test::engines_and_cuda({"emulated"})),

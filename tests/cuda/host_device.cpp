@@ -165,7 +165,7 @@ class HostDevice final : public cuda::Device {
   }
   void fetch(const Array& from, const HostArray& to) override { download(from, to); }
   [[nodiscard]] bool reaches(const void* memory) override { return memory != nullptr; }
-  void settle() override {}
+  void synchronize() override {}
   void add_ceiling(std::size_t bytes) override { account_.add_ceiling(bytes); }
   void remove_ceiling(std::size_t bytes) override { account_.remove_ceiling(bytes); }
   void upload(const HostArray& from, const Array& to) override { convert(array(from), to); }
@@ -183,7 +183,7 @@ class HostDevice final : public cuda::Device {
   void diagonal(const Array& a, double* out) override { std::ranges::copy(cpu_.diagonal(matrix(a)), out); }
   [[nodiscard]] std::pair<bool, std::pair<Index, Index>> symmetry(const Array& a, double allowed) override {
     const Symmetry found = cpu_.symmetry(matrix(a), allowed);
-    return {found.equal, found.offender.value_or(std::pair(Index{-1}, Index{-1}))};
+    return {found.equal, found.invalid_entry.value_or(std::pair(Index{-1}, Index{-1}))};
   }
   [[nodiscard]] std::uint64_t checksum(const Array& a) override { return cpu_.checksum(matrix(a)); }
   [[nodiscard]] double scaled(const Array& k, std::span<const double> scale, std::span<const double> shift,

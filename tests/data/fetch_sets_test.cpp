@@ -61,7 +61,7 @@ TEST_F(FetchSets, StoppedTransfersAreKeptAndGoneOnWith) {
 
 /// Stops while waiting for the next attempt, or for an unresponsive server.
 TEST_F(FetchSets, NothingIsWaitedForOnceItShallStop) {
-  class StopSoon final : public Progress {
+  class StopAtSecondUpdate final : public Progress {
    public:
     bool update(std::int64_t, std::int64_t, std::string_view) override { return ++calls < 3; }
     int calls = 0;
@@ -69,7 +69,7 @@ TEST_F(FetchSets, NothingIsWaitedForOnceItShallStop) {
   options_.pause = 600;
   options_.stall = 600;
   for (const bool silent : {false, true}) {
-    StopSoon progress;
+    StopAtSecondUpdate progress;
     options_.progress = &progress;
     const TestServer server([&](const Request&, const Line& line) {
       silent ? line.hold() : static_cast<void>(line.reply("503 Busy", Line::length(0), ""));

@@ -90,11 +90,11 @@ TEST_F(Fetch, TakesTheNewFileWhereItChangedMeanwhile) {
 }
 
 TEST_F(Fetch, LyingRangesAreFetchedAsAWhole) {
-  const auto lie = [&](const std::string& status, const std::string& head, const std::string& lies) {
+  const auto serve_wrong = [&](const std::string& status, const std::string& head, const std::string& body) {
     std::filesystem::remove_all(path("data"));
     const TestServer server([&](const Request& request, const Line& line) {
       if (request.first) {
-        line.reply(status, head, lies);
+        line.reply(status, head, body);
       } else {
         serve(request, line, request.number == 0 ? 50'000 : std::string::npos);
       }
@@ -104,11 +104,11 @@ TEST_F(Fetch, LyingRangesAreFetchedAsAWhole) {
     EXPECT_EQ(server.requests().size(), 3U) << head;
     EXPECT_FALSE(server.requests()[2].first) << head;
   };
-  lie("206 Partial Content", range_head(40'000, body_.size()), body_.substr(40'000));      // another part
-  lie("206 Partial Content", range_head(50'000, body_.size() + 1), body_.substr(50'000));  // of another file
-  lie("206 Partial Content", Line::length(50'003), body_.substr(50'000));                  // no Content-Range
-  lie("206 Partial Content", range_head(50'000, body_.size()), std::string(50'003, 'x'));  // other bytes
-  lie("416 Range Not Satisfiable", Line::length(0), "");
+  serve_wrong("206 Partial Content", range_head(40'000, body_.size()), body_.substr(40'000));      // another part
+  serve_wrong("206 Partial Content", range_head(50'000, body_.size() + 1), body_.substr(50'000));  // of another file
+  serve_wrong("206 Partial Content", Line::length(50'003), body_.substr(50'000));                  // no Content-Range
+  serve_wrong("206 Partial Content", range_head(50'000, body_.size()), std::string(50'003, 'x'));  // other bytes
+  serve_wrong("416 Range Not Satisfiable", Line::length(0), "");
 }
 
 TEST_F(Fetch, WrongContentIsRemovedAndBothSumsAreTold) {

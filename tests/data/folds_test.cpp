@@ -51,7 +51,7 @@ TEST(Folds, NameWhatTheyCannotRead) {
   EXPECT_NE(refusal("[{").find("not a JSON list"), std::string::npos);
 }
 
-std::string breach(const std::vector<SplitRows>& folds, Index samples, const RowList& labels = {}) {
+std::string violation(const std::vector<SplitRows>& folds, Index samples, const RowList& labels = {}) {
   try {
     (void)check_folds(folds, samples, labels);
   } catch (const Error& error) {
@@ -62,14 +62,14 @@ std::string breach(const std::vector<SplitRows>& folds, Index samples, const Row
 }
 
 TEST(Folds, AreComparedWithTheSamples) {
-  EXPECT_EQ(breach({{{0, 1}, {2}}}, 3), "");
-  EXPECT_NE(breach({{{0, 1}, {3}}}, 3).find("test row 3 of fold 1"), std::string::npos);
-  EXPECT_NE(breach({{{0, 1}, {2}}, {{0, 2}, {2}}}, 3).find("fold 2 both"), std::string::npos);
-  EXPECT_NE(breach({{{0, 0}, {2}}}, 3).find("twice"), std::string::npos);
-  EXPECT_NE(breach({{{}, {2}}}, 3).find("no training rows"), std::string::npos);
-  EXPECT_NE(breach({{{0, 1}, {}}}, 3).find("no test rows"), std::string::npos);
-  EXPECT_NE(breach({{{0, 1}, {2}}}, 3, {1, 1, 0}).find("one class"), std::string::npos);
-  EXPECT_NE(breach({}, 3).find("no folds"), std::string::npos);
+  EXPECT_EQ(violation({{{0, 1}, {2}}}, 3), "");
+  EXPECT_NE(violation({{{0, 1}, {3}}}, 3).find("test row 3 of fold 1"), std::string::npos);
+  EXPECT_NE(violation({{{0, 1}, {2}}, {{0, 2}, {2}}}, 3).find("fold 2 both"), std::string::npos);
+  EXPECT_NE(violation({{{0, 0}, {2}}}, 3).find("twice"), std::string::npos);
+  EXPECT_NE(violation({{{}, {2}}}, 3).find("no training rows"), std::string::npos);
+  EXPECT_NE(violation({{{0, 1}, {}}}, 3).find("no test rows"), std::string::npos);
+  EXPECT_NE(violation({{{0, 1}, {2}}}, 3, {1, 1, 0}).find("one class"), std::string::npos);
+  EXPECT_NE(violation({}, 3).find("no folds"), std::string::npos);
 }
 
 TEST(Folds, TellWhatAReaderShouldKnow) {

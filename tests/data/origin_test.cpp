@@ -7,7 +7,7 @@
 namespace widelimit {
 namespace {
 
-DataOrigin everything() {
+DataOrigin full_origin() {
   DataOrigin origin;
   origin.layout = {.columns = {{"a", 3, {}, 0.1}, {"colour", 0, {"blue", "red"}, 1}},
                    .label = "y",
@@ -26,14 +26,14 @@ DataOrigin everything() {
 }
 
 TEST(Origin, JsonKeepsIt) {
-  EXPECT_EQ(parse_origin_text(origin_text(everything())), everything());
-  EXPECT_EQ(parse_origin(nlohmann::ordered_json::parse(origin_json(everything()).dump())), everything());
+  EXPECT_EQ(parse_origin_text(origin_text(full_origin())), full_origin());
+  EXPECT_EQ(parse_origin(nlohmann::ordered_json::parse(origin_json(full_origin()).dump())), full_origin());
   EXPECT_EQ(parse_origin(origin_json({})), DataOrigin{});
   EXPECT_FALSE(DataOrigin{}.known());
 }
 
 TEST(Origin, DamageIsAnError) {
-  const nlohmann::ordered_json good = origin_json(everything());
+  const nlohmann::ordered_json good = origin_json(full_origin());
   for (const auto& [pointer, value] : std::vector<std::pair<const char*, nlohmann::ordered_json>>{
            {"/samples", -1},
            {"/samples", "many"},

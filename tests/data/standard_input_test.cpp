@@ -116,7 +116,7 @@ TEST(StandardInput, AsTestSamplesOfFewerColumns) {
 }
 
 /// Stops at the second update.
-class StopSoon final : public Progress {
+class StopAtSecondUpdate final : public Progress {
  public:
   bool update(std::int64_t, std::int64_t, std::string_view) override { return ++updates_ < 2; }
 
@@ -126,7 +126,7 @@ class StopSoon final : public Progress {
 
 TEST(StandardInput, WaitingCanBeInterrupted) {
   const Piped piped("1,2\n", true);
-  StopSoon stop;
+  StopAtSecondUpdate stop;
   DataOptions options;
   options.limits.progress = &stop;
   expect_error(Code::interrupted, {}, [&] { (void)load_data("-", options); });

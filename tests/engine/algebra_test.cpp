@@ -44,12 +44,12 @@ TEST_P(AlgebraOf, SeesSymmetryAndWhatBreaksIt) {
   k(3, 60) += 1e-14;
   const Symmetry rounded = algebra_.symmetry(algebra_.hold(k.view()), 1e-12);
   EXPECT_FALSE(rounded.equal);
-  EXPECT_FALSE(rounded.offender.has_value());
+  EXPECT_FALSE(rounded.invalid_entry.has_value());
   EXPECT_NE(algebra_.checksum(algebra_.hold(k.view())), sum);
   k(3, 60) += 1;
-  EXPECT_EQ(algebra_.symmetry(algebra_.hold(k.view()), 1e-12).offender, std::pair(Index{3}, Index{60}));
+  EXPECT_EQ(algebra_.symmetry(algebra_.hold(k.view()), 1e-12).invalid_entry, std::pair(Index{3}, Index{60}));
   k(60, 3) = k(3, 60) = std::nan("");
-  EXPECT_EQ(algebra_.symmetry(algebra_.hold(k.view()), 1e-12).offender, std::pair(Index{3}, Index{60}));
+  EXPECT_EQ(algebra_.symmetry(algebra_.hold(k.view()), 1e-12).invalid_entry, std::pair(Index{3}, Index{60}));
 }
 
 TEST_P(AlgebraOf, MultipliesWithHostMatrices) {

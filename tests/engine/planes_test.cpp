@@ -191,9 +191,9 @@ TEST(Planes, RandomNetworksEqualTheReference) {
     const Gram expected = gram(network, {few1.view(), shape}, {few2.view(), shape}, options, *oracle);
     const Gram own = gram(network, {few1.view(), shape}, options, *oracle);
     for (const Precision precision : {Precision::f64, Precision::f32}) {
-      const GramOptions options{.kind = Kind::both, .precision = precision};
-      const Gram ours = gram(network, {x1.view(), shape}, {x2.view(), shape}, options, *fast);
-      const Gram symmetric = gram(network, {x1.view(), shape}, options, *fast);
+      const GramOptions fast_options{.kind = Kind::both, .precision = precision};
+      const Gram ours = gram(network, {x1.view(), shape}, {x2.view(), shape}, fast_options, *fast);
+      const Gram symmetric = gram(network, {x1.view(), shape}, fast_options, *fast);
       EXPECT_EQ(ours.route.rfind("displacement planes", 0), 0U) << ours.route;
       const double error =
           std::max({difference(ours.nngp, rows, cols, expected.nngp), difference(ours.ntk, rows, cols, expected.ntk),
@@ -327,12 +327,12 @@ TEST(Planes, WhatDoesNotFitTakesTheGeneralPathAndSaysSo) {
       {"conv relu conv(padding=CIRCULAR) relu flatten dense", "circular and other padding"},
       {"conv(padding=CIRCULAR, strides=3) relu flatten dense", "do not divide"},
       {"conv relu avg_pool(padding=CIRCULAR, window=2x2, strides=1x1) relu flatten dense", "across the edge"}};
-  for (const auto& [text, why] : cases) {
+  for (const auto& [text, reason] : cases) {
     SCOPED_TRACE(text);
     const Gram ours = gram(Network::parse(text), {x.view(), shape}, {}, *fast);
     const Gram expected = gram(Network::parse(text), {x.view(), shape}, {}, *oracle);
     EXPECT_EQ(ours.route.rfind("general image path", 0), 0U) << ours.route;
-    EXPECT_NE(ours.route.find(why), std::string::npos) << ours.route;
+    EXPECT_NE(ours.route.find(reason), std::string::npos) << ours.route;
     for (Index i = 0; i < 9; ++i)
       EXPECT_NEAR(entry_of(ours.ntk, i / 3, i % 3), entry_of(expected.ntk, i / 3, i % 3), 1e-9);
   }

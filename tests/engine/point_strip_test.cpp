@@ -76,19 +76,19 @@ TEST(PointStrip, ElectsTheMostVotesThenTheLargestSumOrTheFirst) {
   std::mt19937 random(3);
   std::uniform_int_distribution<int> few(0, 2);
   for (const Index classes : {2, 3, 7}) {
-    std::vector<double> tallies(usize(2 * classes * host::strip_points));
-    for (double& number : tallies) number = few(random) - 1;
+    std::vector<double> counts(usize(2 * classes * host::strip_points));
+    for (double& number : counts) number = few(random) - 1;
     for (const bool by_sums : {false, true}) {
-      std::array<Index, usize(host::strip_points)> elected;
-      host::elect(tallies.data(), classes, by_sums, elected.data());
+      std::array<Index, usize(host::strip_points)> winners;
+      host::find_winners(counts.data(), classes, by_sums, winners.data());
       for (Index i = 0; i < host::strip_points; ++i) {
         const auto merit = [&](Index c) {
-          const double* votes = tallies.data() + 2 * c * host::strip_points + i;
+          const double* votes = counts.data() + 2 * c * host::strip_points + i;
           return std::pair(votes[0], by_sums ? votes[host::strip_points] : 0.0);
         };
         Index expected = 0;
         for (Index c = 1; c < classes; ++c) expected = merit(c) > merit(expected) ? c : expected;
-        EXPECT_EQ(elected[usize(i)], expected) << classes << " classes, point " << i << ", by sums " << by_sums;
+        EXPECT_EQ(winners[usize(i)], expected) << classes << " classes, point " << i << ", by sums " << by_sums;
       }
     }
   }

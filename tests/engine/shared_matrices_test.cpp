@@ -48,7 +48,7 @@ TEST_P(SharedMatrices, AdoptedGramSolvesAsItsOriginal) {
   const EngineMatrix own = kernel(37);
   int released = 0;
   {
-    const GramMatrix adopted(device().adopt(device().lend(own), counted(released)), *engine_);
+    const GramMatrix adopted(device().adopt(device().device_view(own), counted(released)), *engine_);
     const GramMatrix original(own, *engine_);
     const Matrix<double> y = normal_rows(37, 2, 5);
     for (const Machine machine : {Machine::ridge, Machine::svr}) {
@@ -77,7 +77,7 @@ TEST_P(SharedMatrices, AdoptedGramSolvesAsItsOriginal) {
 TEST_P(SharedMatrices, RowsMayLieApart) {
   const EngineMatrix own = kernel(40);
   const EngineMatrix block = own.block(3, 3, 21, 21);
-  const DeviceView view = device().lend(block);
+  const DeviceView view = device().device_view(block);
   EXPECT_EQ(view.stride, 40);
   int released = 0;
   {
@@ -100,7 +100,7 @@ TEST_P(SharedMatrices, SizesZeroAndOne) {
   EXPECT_EQ(none.rows(), 0);
   EXPECT_THROW((void)GramMatrix(none, *engine_).check(), Error);
   const EngineMatrix own = kernel(1);
-  DeviceView view = device().lend(own);
+  DeviceView view = device().device_view(own);
   view.stride = 0;  // any stride is valid for one row
   expect_equal(entries(device().adopt(view, nullptr)), entries(own));
 }
@@ -108,7 +108,7 @@ TEST_P(SharedMatrices, SizesZeroAndOne) {
 TEST_P(SharedMatrices, AreNeverWrittenTo) {
   const EngineMatrix own = kernel(9);
   const Matrix<double> before = entries(own);
-  EngineMatrix adopted = device().adopt(device().lend(own), nullptr);
+  EngineMatrix adopted = device().adopt(device().device_view(own), nullptr);
   const Algebra& algebra = engine_->algebra();
   const auto refused = [](const auto& work) {
     try {
@@ -131,10 +131,10 @@ TEST_P(SharedMatrices, AreNeverWrittenTo) {
 
 TEST_P(SharedMatrices, RefusesWhatItCannotRead) {
   const EngineMatrix own = kernel(4);
-  DeviceView view = device().lend(own);
+  DeviceView view = device().device_view(own);
   view.stride = 3;
   EXPECT_THROW((void)device().adopt(view, nullptr), Error);
-  view = device().lend(own);
+  view = device().device_view(own);
   view.data = nullptr;
   int released = 0;
   EXPECT_THROW((void)device().adopt(view, counted(released)), Error);

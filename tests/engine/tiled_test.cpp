@@ -184,7 +184,7 @@ TEST(TiledRankTwo, UpdatesTheUpperTriangleAheadOfWorkBesideIt) {
 }
 
 TEST(TiledCholesky, CanBeStopped) {
-  struct Impatient : Progress {
+  struct StopProgress : Progress {
     bool update(std::int64_t, std::int64_t, std::string_view) override { return false; }
   } listener;
   Matrix<double> a = definite_matrix<double>(300, 1);

@@ -80,14 +80,14 @@ TEST(PivotedCholesky, GivesTheMatrixBack) {
 
 /// Both check for interruption before their first block.
 TEST(PivotedCholesky, AndTheSpectrumStopWhenAsked) {
-  struct Impatient : Progress {
+  struct StopProgress : Progress {
     bool update(std::int64_t, std::int64_t, std::string_view) override { return false; }
-  } impatient;
+  } stop;
   std::vector<Index> order;
-  EXPECT_THROW((void)pivoted_cholesky(copy_of(random_gram(80, 80)).view(), 0, order, 1, &impatient), Error);
-  EXPECT_THROW((void)tridiagonal_form(random_gram(200, 20), 1, &impatient), Error);
+  EXPECT_THROW((void)pivoted_cholesky(copy_of(random_gram(80, 80)).view(), 0, order, 1, &stop), Error);
+  EXPECT_THROW((void)tridiagonal_form(random_gram(200, 20), 1, &stop), Error);
   Matrix<double> v;
-  EXPECT_THROW((void)eigenvectors(tridiagonal_form(random_gram(20, 20), 1, nullptr), v, &impatient), Error);
+  EXPECT_THROW((void)eigenvectors(tridiagonal_form(random_gram(20, 20), 1, nullptr), v, &stop), Error);
 }
 
 }  // namespace

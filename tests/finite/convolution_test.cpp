@@ -63,12 +63,12 @@ class Convolved {
     expect_near(back.values(), expected.values(), tolerance(windows_.size() * slot_.fan_out));
 
     Matrix<T> gradient(slot_.fan_in, slot_.fan_out);
-    Matrix<T> expected(slot_.fan_in, slot_.fan_out);
+    Matrix<T> expected_gradient(slot_.fan_in, slot_.fan_out);
     add_filter_gradient(windows_, x_, d_, gradient.view(), engine);
     engine.algebra().host_product(1, Transpose::yes, std::as_const(patches).matrix(), Transpose::no, d_.matrix(), 0,
-                                  expected.view());
+                                  expected_gradient.view());
     const auto size = usize(slot_.fan_in * slot_.fan_out);
-    expect_near(std::span<const T>(gradient.data(), size), std::span<const T>(expected.data(), size),
+    expect_near(std::span<const T>(gradient.data(), size), std::span<const T>(expected_gradient.data(), size),
                 tolerance(d_.rows()));
   }
 
@@ -82,7 +82,7 @@ class Convolved {
     Weights<T> velocity{std::vector<T>(w.w.size(), T(0.1)), std::vector<T>(w.b.size(), T(0.1))};
     Weights<T> squares = velocity;
     step_slot<T>(slot_, factors,
-                 {.rate = 0.01, .pull = 0.3, .optimiser = how, .steps = 3, .velocity = &velocity, .squares = &squares},
+                 {.rate = 0.01, .l2 = 0.3, .optimiser = how, .steps = 3, .velocity = &velocity, .squares = &squares},
                  engine, w);
     return w;
   }

@@ -82,9 +82,9 @@ TEST(DeadNetwork, EndsATraining) {
 // A state that a penalty or momentum can leave is checked only at the end.
 TEST(DeadNetwork, IsGivenTimeWhereItMayComeBack) {
   const PositivePoints points(20, 3);
-  const TrainedNetwork pulled = train_hard(points, {.lambda = 1e-9});
-  EXPECT_EQ(pulled.summary.ending, TrainEnding::dead) << pulled.summary.message;
-  EXPECT_EQ(pulled.summary.steps, 400);
+  const TrainedNetwork regularised = train_hard(points, {.lambda = 1e-9});
+  EXPECT_EQ(regularised.summary.ending, TrainEnding::dead) << regularised.summary.message;
+  EXPECT_EQ(regularised.summary.steps, 400);
 }
 
 TEST(DeadNetwork, IsNotSeenWhereAConstantIsRightOrNothingWasTrained) {

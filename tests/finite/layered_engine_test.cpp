@@ -237,7 +237,7 @@ TEST(EmulatedLayers, ValuesTravelOnlyWhereTheNewestAreElsewhere) {
   EXPECT_EQ(side->squared_distance(values.read(side), nullptr, 3), 101);
   values.clear();
   EXPECT_EQ(std::as_const(values)[1], 0);
-  values.bring_home();
+  values.move_to_host();
   EXPECT_EQ(values.side(), nullptr);
   Values<double> taken = std::move(values);
   EXPECT_EQ(taken.size(), 3U);

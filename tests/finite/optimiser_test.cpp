@@ -71,7 +71,7 @@ Tensor<T> drawn(Index rows, Index cols, std::uint64_t stream) {
 
 /// Five steps with varying gradients Σ a dᵀ compared to the oracle; `rows` determines the method of summation.
 template <std::floating_point T>
-void expect_published_steps(const Optimiser& how, Index rows, double pull, double tolerance) {
+void expect_published_steps(const Optimiser& how, Index rows, double l2, double tolerance) {
   const auto architecture =
       Architecture::make(Network::parse("dense(w_std=1.3, b_std=0.4)"), {1, 1, 7}, {.hidden = 4, .outputs = 3});
   const WeightSlot& slot = architecture.slots[0];
@@ -99,11 +99,11 @@ void expect_published_steps(const Optimiser& how, Index rows, double pull, doubl
         gradient[usize(21 + o)] += static_cast<Real>(slot.b_scale) * d.sample(n)[o];
       }
     }
-    for (std::size_t i = 0; i < gradient.size(); ++i) gradient[i] += pull * (expected[i] - anchor[i]);
+    for (std::size_t i = 0; i < gradient.size(); ++i) gradient[i] += l2 * (expected[i] - anchor[i]);
     oracle.step(expected, gradient, 0.01L);
     step_slot<T>(slot, {&a, &d},
                  {.rate = 0.01,
-                  .pull = pull,
+                  .l2 = l2,
                   .anchor = &start.slots[0],
                   .optimiser = how,
                   .steps = k,
@@ -124,9 +124,9 @@ void expect_published_steps(const Optimiser& how, Index rows, double pull, doubl
 TEST(Optimiser, StepsAreThePublishedOnes) {
   for (const Optimiser& how : optimisers()) {
     for (const Index rows : {5, 8200}) {
-      for (const double pull : {0.0, 0.2}) {
-        expect_published_steps<double>(how, rows, pull, 1e-12);
-        expect_published_steps<float>(how, rows, pull, 1e-4);
+      for (const double l2 : {0.0, 0.2}) {
+        expect_published_steps<double>(how, rows, l2, 1e-12);
+        expect_published_steps<float>(how, rows, l2, 1e-4);
       }
     }
   }

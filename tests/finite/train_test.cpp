@@ -204,9 +204,9 @@ TEST(Train, FlowFollowsTheClosedForm) {
       EXPECT_NEAR(trained.record.outputs[static_cast<std::size_t>(2 * r + i)], exact, 1e-4);
     }
   }
-  TrainOptions hurried = options;
-  hurried.steps = 3;
-  const TrainedNetwork stopped = train(Network::parse("dense"), points.data(), hurried);
+  TrainOptions shortened = options;
+  shortened.steps = 3;
+  const TrainedNetwork stopped = train(Network::parse("dense"), points.data(), shortened);
   EXPECT_EQ(stopped.summary.ending, TrainEnding::step_limit);
   EXPECT_FALSE(stopped.summary.message.empty());
 }

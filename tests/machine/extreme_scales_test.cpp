@@ -20,7 +20,7 @@ Matrix<double> scaled(const Matrix<double>& k, double by) {
 }
 
 /// Expects finite values, a message if the fit did not converge, and a gap if it did.
-void expect_honest(const Fit& fit, double tolerance) {
+void expect_consistent(const Fit& fit, double tolerance) {
   expect_finite(fit);
   if (fit.summary.converged()) {
     ASSERT_TRUE(fit.summary.gap);
@@ -34,7 +34,7 @@ void expect_honest(const Fit& fit, double tolerance) {
 template <typename Fitting>
 void expect_fit_or_refusal(const Fitting& fitting, double tolerance) {
   try {
-    expect_honest(fitting(), tolerance);
+    expect_consistent(fitting(), tolerance);
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), Code::input) << error.what();
   }
@@ -106,7 +106,7 @@ TEST(ExtremeScales, AreTheSameMachine) {
 
 TEST(ExtremeScales, BeyondFloat64AreRefusedInWords) {
   Clouds data = clouds(6, 1.0, 4);
-  const auto complaint = [&](const auto& fitting) {
+  const auto message = [&](const auto& fitting) {
     try {
       (void)fitting();
     } catch (const Error& error) {
@@ -115,16 +115,16 @@ TEST(ExtremeScales, BeyondFloat64AreRefusedInWords) {
     }
     return std::string();
   };
-  EXPECT_NE(complaint([&] { return fit_svm(data.gram.view(), data.labels, {.lambda = 1e-305}); }).find("lambda"),
+  EXPECT_NE(message([&] { return fit_svm(data.gram.view(), data.labels, {.lambda = 1e-305}); }).find("lambda"),
             std::string::npos);
   const Matrix<double> large = scaled(data.gram, 1e305);
-  EXPECT_NE(complaint([&] { return fit_svm(large.view(), data.labels); }).find("divide the kernel"), std::string::npos);
-  EXPECT_NE(complaint([&] {
+  EXPECT_NE(message([&] { return fit_svm(large.view(), data.labels); }).find("divide the kernel"), std::string::npos);
+  EXPECT_NE(message([&] {
               return fit_ridge(large.view(), MatrixView<const double>{data.labels.data(), 6, 1, 1});
             }).find("divide the kernel"),
             std::string::npos);
   const Matrix<double> far = scaled(data.gram, 1e290);
-  EXPECT_NE(complaint([&] { return fit_logistic(far.view(), data.labels, {.lambda = 1e-100}); }).find("with a kernel"),
+  EXPECT_NE(message([&] { return fit_logistic(far.view(), data.labels, {.lambda = 1e-100}); }).find("with a kernel"),
             std::string::npos);
 }
 

@@ -19,7 +19,7 @@ const std::vector<double> signs{1, -1, 1, -1, 1, -1};
 const std::vector<Index> three_classes{0, 1, 2, 0, 1, 2};
 
 /// The identity except for entry (2, 4).
-Matrix<double> spoilt(double value) {
+Matrix<double> gram_with(double value) {
   Matrix<double> k(6, 6);
   for (Index i = 0; i < 6; ++i) k(i, i) = 1;
   k(2, 4) = value;
@@ -39,7 +39,7 @@ std::vector<std::function<Fit(const AnyView&)>> machines() {
 }
 
 void expect_refused(double value, const std::string& message) {
-  const Matrix<double> k = spoilt(value);
+  const Matrix<double> k = gram_with(value);
   for (const auto& fit : machines()) {
     try {
       (void)fit(k.view());
@@ -61,7 +61,7 @@ TEST(GramOfEveryMachine, EntriesThatAreNotFiniteAreNamed) {
 TEST(GramOfEveryMachine, MustBeSymmetric) { expect_refused(0.5, "not symmetric"); }
 
 TEST(GramOfEveryMachine, GoodOnesAreTaken) {
-  const Matrix<double> k = spoilt(0);
+  const Matrix<double> k = gram_with(0);
   for (const auto& fit : machines()) EXPECT_TRUE(fit(k.view()).summary.converged());
 }
 

@@ -76,10 +76,10 @@ TEST(PartialFactor, FindsTheRankAndNoMore) {
   const GramMatrix k(data.gram.view());
   GramColumns<double> columns(k);
   PartialFactor<double> factor(columns);
-  Index beats = 0;
-  factor.extend(3, [&] { ++beats; });
+  Index callbacks = 0;
+  factor.extend(3, [&] { ++callbacks; });
   EXPECT_EQ(factor.rank(), 3);
-  EXPECT_EQ(beats, 3);
+  EXPECT_EQ(callbacks, 3);
   EXPECT_FALSE(factor.complete());
   factor.extend(37, [] {});
   EXPECT_EQ(factor.rank(), 5);

@@ -87,8 +87,8 @@ TEST(Platt, RefusesWhatHasNoAnswer) {
   EXPECT_THROW((void)fit_sigmoid(broken, labels), Error);
   const Clouds data = clouds(6, 1.0, 1);
   EXPECT_THROW((void)held_out_decisions(data.gram.view(), data.labels, 1), Error);
-  const double lonely[]{1, -1, -1, -1, -1, -1};
-  EXPECT_THROW((void)held_out_decisions(data.gram.view(), lonely, 3), Error);
+  const double single_sample[]{1, -1, -1, -1, -1, -1};
+  EXPECT_THROW((void)held_out_decisions(data.gram.view(), single_sample, 3), Error);
 }
 
 TEST(HeldOut, DecisionsAreThoseOfAMachineThatNeverSawTheSample) {

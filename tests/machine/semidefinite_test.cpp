@@ -155,10 +155,10 @@ TEST(Semidefinite, IsWhatKernelsOfNetworksAre) {
 }
 
 TEST(Semidefinite, StopsWhenAsked) {
-  struct Impatient : Progress {
+  struct StopProgress : Progress {
     bool update(std::int64_t, std::int64_t, std::string_view) override { return false; }
-  } impatient;
-  EXPECT_THROW((void)is_semidefinite(random_gram(64, 64, 99).view(), &impatient), Error);
+  } stop;
+  EXPECT_THROW((void)is_semidefinite(random_gram(64, 64, 99).view(), &stop), Error);
 }
 
 }  // namespace

@@ -293,14 +293,14 @@ TEST(Softmax, ByConjugateGradientsWithAFactorTellsItsCondition) {
 
 /// Conjugate gradients: a progress callback does not change the result and can interrupt.
 TEST(Softmax, IsTheSameWhoeverListens) {
-  struct Patient : Progress {
+  struct CountProgress : Progress {
     bool update(std::int64_t, std::int64_t, std::string_view) override { return true; }
-  } patient;
+  } progress;
   const Index n = direct_size / 3 + 20;
   const Matrix<double> k = random_gram(n, n);
   const std::vector<Index> y = noisy_classes(k, 3);
   const Fit alone = fit_softmax(k.view(), y, 3, {.lambda = 0.1});
-  const Fit monitored = fit_softmax(k.view(), y, 3, {.lambda = 0.1, .progress = &patient});
+  const Fit monitored = fit_softmax(k.view(), y, 3, {.lambda = 0.1, .progress = &progress});
   EXPECT_NE(alone.summary.method.find("conjugate gradients"), std::string::npos) << alone.summary.method;
   EXPECT_EQ(alone.summary.method, monitored.summary.method);
   for (Index i = 0; i < 3 * n; ++i) ASSERT_EQ(alone.alpha.data()[i], monitored.alpha.data()[i]);

@@ -280,18 +280,18 @@ TEST(Svm, RefusesWhatIsNoProblem) {
   const Matrix<double> one(1, 1);
   const double label[]{1};
   EXPECT_THROW((void)fit_svm(one.view(), label), Error);
-  const Matrix<double> oblong(4, 3);
-  EXPECT_THROW((void)fit_svm(oblong.view(), data.labels), Error);
+  const Matrix<double> rectangular(4, 3);
+  EXPECT_THROW((void)fit_svm(rectangular.view(), data.labels), Error);
 }
 
-class Impatient final : public Progress {
+class StopProgress final : public Progress {
  public:
   bool update(std::int64_t /*done*/, std::int64_t /*total*/, std::string_view /*unit*/) override { return false; }
 };
 
 TEST(Svm, StopsWhenAsked) {
   const Clouds data = clouds(400, 0.2, 6);
-  Impatient progress;
+  StopProgress progress;
   try {
     (void)fit_svm(data.gram.view(), data.labels, {.lambda = 1e-6, .progress = &progress});
     FAIL();

@@ -131,8 +131,8 @@ TEST(Tune, RefusesWhatCannotBeTried) {
   refused({.machine = {.machine = Machine::ridge}, .lambdas = {-1}});
   refused({.machine = {.machine = Machine::svr}, .lambdas = {1}, .folds = 1});
   refused({.machine = {.machine = Machine::svr}, .lambdas = {1}, .folds = 7});
-  const std::vector<Index> lonely{0, 0, 0, 0, 0, 1};
-  EXPECT_THROW((void)tune_classes(k.view(), lonely, 2, {.lambdas = {1}, .folds = 2}), Error);
+  const std::vector<Index> single_sample{0, 0, 0, 0, 0, 1};
+  EXPECT_THROW((void)tune_classes(k.view(), single_sample, 2, {.lambdas = {1}, .folds = 2}), Error);
 }
 
 TEST(Tune, MisclassifiesInTrainingWhatTheMachineDoes) {

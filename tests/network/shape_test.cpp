@@ -97,12 +97,12 @@ TEST(ShapeError, VectorsHaveNoNeighbours) {
 
 TEST(Layout, ImagesThatLookTransposedAreDoubted) {
   const Network conv = Network::parse("conv relu flatten dense");
-  for (const Shape& doubted : {Shape{3, 32, 32}, Shape{1, 28, 28}, Shape{3, 48, 64}, Shape{4, 8, 8}}) {
-    const std::string warning = layout_warning(conv, doubted);
-    EXPECT_NE(warning.find(to_string(Shape{doubted.width, doubted.channels, doubted.height})), std::string::npos)
-        << to_string(doubted) << warning;
-    EXPECT_EQ(layout_warning(Network::parse("flatten dense relu dense"), doubted), "");
-    EXPECT_EQ(layout_warning(Network::parse("conv(kernel=1) flatten dense"), doubted), "");
+  for (const Shape& ambiguous : {Shape{3, 32, 32}, Shape{1, 28, 28}, Shape{3, 48, 64}, Shape{4, 8, 8}}) {
+    const std::string warning = layout_warning(conv, ambiguous);
+    EXPECT_NE(warning.find(to_string(Shape{ambiguous.width, ambiguous.channels, ambiguous.height})), std::string::npos)
+        << to_string(ambiguous) << warning;
+    EXPECT_EQ(layout_warning(Network::parse("flatten dense relu dense"), ambiguous), "");
+    EXPECT_EQ(layout_warning(Network::parse("conv(kernel=1) flatten dense"), ambiguous), "");
   }
   for (const Shape& plausible : {Shape{32, 32, 3}, Shape{28, 28, 1}, Shape{1, 128, 16}, Shape{3, 3, 3}, Shape{2, 2, 2},
                                  Shape{8, 8, 8}, Shape{3, 5, 4}, Shape{1, 1, 784}}) {

@@ -74,7 +74,7 @@ TEST(LimitState, WhatHasAFormula) {
 }
 
 TEST(LimitState, WhatIsRefusedSaysWhichLayerAndWhy) {
-  for (const auto& [text, layer, why] : std::vector<std::array<const char*, 3>>{
+  for (const auto& [text, layer, reason] : std::vector<std::array<const char*, 3>>{
            {"relu dense", "layer 1 (relu)", "inputs"},
            {"scale(by=2) sigmoid dense", "layer 2 (sigmoid)", "inputs"},
            {"layer_norm dense", "layer 1 (layer_norm)", "inputs"},
@@ -107,7 +107,7 @@ TEST(LimitState, WhatIsRefusedSaysWhichLayerAndWhy) {
     const std::string message = refusal(network);
     EXPECT_EQ(message.rfind(formula.obstacle, 0), 0U) << formula.obstacle;
     EXPECT_NE(message.find(layer), std::string::npos) << message;
-    EXPECT_NE(message.find(why), std::string::npos) << message;
+    EXPECT_NE(message.find(reason), std::string::npos) << message;
     EXPECT_NE(message.find("Monte Carlo"), std::string::npos) << message;
   }
 }

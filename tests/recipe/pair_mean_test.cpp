@@ -113,11 +113,11 @@ TEST(GaussianSample, MomentsAndTheirGrowth) {
 
 /// The reported error bounds the error of the square, for a function whose square is known.
 TEST(GaussianSample, ErrorsAreHonest) {
-  const auto wild = [](double x) {
+  const auto oscillating = [](double x) {
     const double y = std::sin(1e5 * x) * 43758.5453;
     return y - std::floor(y);
   };
-  const GaussianSample sample = sample_gaussian(function(wild), 1);
+  const GaussianSample sample = sample_gaussian(function(oscillating), 1);
   EXPECT_GT(sample.error, 0.05);
   EXPECT_GT(2 * sample.error, std::abs(static_cast<double>(sample.square) * 3 - 1));  // uniform on [0, 1]: ⅓
 }

@@ -95,16 +95,16 @@ TEST(Pieces, EndAtJumpsAndKinks) {
 
 /// A function that is not smooth at any scale reports its error.
 TEST(Pieces, NoiseIsAdmitted) {
-  const auto wild = [](double x) {
+  const auto oscillating = [](double x) {
     const double y = std::sin(1e5 * x) * 43758.5453;
     return y - std::floor(y);
   };
-  const Pieces pieces = cut_into_pieces({each(wild), nullptr}, 16);
+  const Pieces pieces = cut_into_pieces({each(oscillating), nullptr}, 16);
   double largest = 0;
   for (const Piece& piece : pieces.list) largest = std::max(largest, piece.error);
   EXPECT_GT(largest, 0.05);
-  const auto faint = [](double x) { return std::tanh(x) + 1e-13 * std::sin(1e9 * x); };
-  const Pieces nearly = cut_into_pieces({each(faint), nullptr}, 16);
+  const auto perturbed = [](double x) { return std::tanh(x) + 1e-13 * std::sin(1e9 * x); };
+  const Pieces nearly = cut_into_pieces({each(perturbed), nullptr}, 16);
   EXPECT_LT(nearly.list.size(), 1000U);
   for (const Piece& piece : nearly.list) EXPECT_LT(piece.error, 1e-12);
 }

@@ -20,18 +20,18 @@ Interruptible* exchange_interruptible(Interruptible* next) { return std::exchang
 Interruptible::Interruptible(Progress* listener, std::chrono::milliseconds interval)
     : listener_(listener), outer_(current), interval_(interval) {
   if (listener_ == nullptr) return;
-  if (around() != nullptr) interval_ = std::min(interval, around()->interval_);
-  next_ = around() != nullptr ? around()->next_ : std::chrono::steady_clock::now() + interval;
+  if (enclosing() != nullptr) interval_ = std::min(interval, enclosing()->interval_);
+  next_ = enclosing() != nullptr ? enclosing()->next_ : std::chrono::steady_clock::now() + interval;
   current = this;
 }
 
 Interruptible::~Interruptible() {
   if (listener_ == nullptr) return;
-  if (around() != nullptr) around()->next_ = next_;
+  if (enclosing() != nullptr) enclosing()->next_ = next_;
   current = outer_;
 }
 
-Interruptible* Interruptible::around() const {
+Interruptible* Interruptible::enclosing() const {
   return outer_ != nullptr && outer_->owner_ == owner_ ? outer_ : nullptr;
 }
 

@@ -31,7 +31,7 @@ class Interruptible {
   void poll();
   [[nodiscard]] bool stopped() const;
   /// Enclosing object if it belongs to the same thread, else null.
-  [[nodiscard]] Interruptible* around() const;
+  [[nodiscard]] Interruptible* enclosing() const;
 
   Progress* listener_;
   Interruptible* outer_;
@@ -49,9 +49,9 @@ void interruption_point();
 /// single-threaded pass over a large matrix.
 template <typename Body>
 void interruptible_rows(Index rows, Index columns, const Body& body) {
-  const Index between = std::max<Index>(1, (Index{1} << 16) / std::max<Index>(1, columns));
+  const Index rows_between_points = std::max<Index>(1, (Index{1} << 16) / std::max<Index>(1, columns));
   for (Index i = 0; i < rows; ++i) {
-    if (i % between == 0) interruption_point();
+    if (i % rows_between_points == 0) interruption_point();
     body(i);
   }
 }

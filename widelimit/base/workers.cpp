@@ -112,7 +112,7 @@ class Pool {
       while (static_cast<int>(members.size()) < count) members.push_back(std::make_unique<Worker>());
     } catch (const std::system_error&) {
       const auto granted = members.size() + 1;
-      give_back(std::move(members));
+      return_members(std::move(members));
       fail(Code::resource,
            "the system grants {} threads of {}; take fewer, or raise the limits of this process (ulimit -u, ulimit -v)",
            granted, count + 1);
@@ -120,7 +120,7 @@ class Pool {
     return members;
   }
 
-  void give_back(Members members) {
+  void return_members(Members members) {
     const std::lock_guard lock(guard_);
     for (auto& member : members) idle_.push_back(std::move(member));
   }
@@ -155,7 +155,7 @@ void run_on_team(int team, const std::function<void(int member)>& job) {
   job(0);
   in_team = false;
   done.wait();
-  pool.give_back(std::move(members));
+  pool.return_members(std::move(members));
 }
 
 }  // namespace widelimit

@@ -42,7 +42,7 @@ CertifiedKernel::CertifiedKernel(const Model& model) : chain(read_chain(network_
   without_last_bias = chain;
   if (chain.layers.size() > 1) last_bias = std::exchange(without_last_bias.layers.back().b_std, 0.0);
   if (biased != chain.layers.end()) {
-    why_chain = biased->place + " has a bias";
+    chain_reason = biased->place + " has a bias";
     return;
   }
   cone.emplace(chain, model.kind);
@@ -50,8 +50,8 @@ CertifiedKernel::CertifiedKernel(const Model& model) : chain(read_chain(network_
   cone.reset();
   const auto frozen =
       std::find_if(chain.layers.begin(), chain.layers.end(), [](const ChainLayer& layer) { return !layer.trained; });
-  why_chain = frozen != chain.layers.end() ? frozen->place + " is frozen"
-                                           : "the kernel of this network could not be proved convex";
+  chain_reason = frozen != chain.layers.end() ? frozen->place + " is frozen"
+                                              : "the kernel of this network could not be proved convex";
 }
 
 namespace {
@@ -112,9 +112,9 @@ CertifiedMachine::CertifiedMachine(const Model& model, const CertifiedKernel& ke
     return;
   }
   if (options.method == CertificateMethod::paper) {
-    fail(Code::usage, "{}, where Theorem 4.2 does not hold; use method convex", kernel_.why_chain);
+    fail(Code::usage, "{}, where Theorem 4.2 does not hold; use method convex", kernel_.chain_reason);
   }
-  remark_ = fmt::format("{}: kernel entries{} are bounded layer by layer", kernel_.why_chain,
+  remark_ = fmt::format("{}: kernel entries{} are bounded layer by layer", kernel_.chain_reason,
                         options.method == CertificateMethod::convex ? ", their slopes and curvatures" : "");
 }
 

@@ -22,7 +22,7 @@ namespace widelimit {
 struct CertifiedKernel {
   Chain chain;
   std::optional<ConeKernel> cone;  ///< if the chain has one that is proved convex
-  std::string why_chain;           ///< otherwise the reason
+  std::string chain_reason;        ///< otherwise the reason
   Chain without_last_bias;         ///< the chain without the bias of the last layer,
   double last_bias = 0;            ///< which adds last_bias² to every entry
 

@@ -12,8 +12,8 @@ Functional positive(Index point, Index output, bool sign) {
   return sign ? Functional{.point = point, .plus = output} : Functional{.point = point, .minus = output};
 }
 
-/// Output index of the duel of classes first < second, positive for `first`.
-Index duel(Index classes, Index first, Index second) {
+/// Index of the output for classes first < second, positive for `first`.
+Index pair_output(Index classes, Index first, Index second) {
   return first * (2 * classes - first - 1) / 2 + second - first - 1;
 }
 
@@ -23,16 +23,16 @@ Index duel(Index classes, Index first, Index second) {
 void duels(Scheme scheme, Index classes, const double* g, Index point, Index label, PointFunctionals& result) {
   std::vector<Index> votes(usize(classes), 0);
   for (Index a = 0; a < classes; ++a) {
-    for (Index b = a + 1; b < classes; ++b) ++votes[usize(g[duel(classes, a, b)] > 0 ? a : b)];
+    for (Index b = a + 1; b < classes; ++b) ++votes[usize(g[pair_output(classes, a, b)] > 0 ? a : b)];
   }
-  const bool own_only = votes[usize(label)] == classes - 1 || !result.correct;
+  const bool only_own_outputs = votes[usize(label)] == classes - 1 || !result.correct;
   for (Index a = 0; a < classes; ++a) {
     const bool yields = scheme == Scheme::one_vs_one_first && a > label;
     if (a != label && votes[usize(a)] >= votes[usize(label)] + (yields ? 1 : 0)) result.decided = false;
     for (Index b = a + 1; b < classes; ++b) {
-      if (own_only && a != label && b != label) continue;
-      const Index output = duel(classes, a, b);
-      const bool first = own_only ? a == label : g[output] > 0;
+      if (only_own_outputs && a != label && b != label) continue;
+      const Index output = pair_output(classes, a, b);
+      const bool first = only_own_outputs ? a == label : g[output] > 0;
       result.functionals.push_back(positive(point, output, first));
     }
   }

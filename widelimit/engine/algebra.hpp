@@ -17,7 +17,7 @@ namespace widelimit {
 struct Symmetry {
   bool equal = true;  ///< entries agree bit for bit
   /// First pair (i, j), i ≤ j, with a non-finite entry or with a difference above the tolerance.
-  std::optional<std::pair<Index, Index>> offender;
+  std::optional<std::pair<Index, Index>> invalid_entry;
 };
 
 /// Number of negative, zero and positive eigenvalues of a symmetric matrix.

@@ -15,7 +15,7 @@ namespace widelimit {
 
 /// A line through the origin that supports κ from below up to rounding: κ(u) ≥ slope·u on its side of 0; κ(u)/u
 /// decreases in |u| below [low, high] and increases above it.
-struct TouchingRay {
+struct SupportingRay {
   double low = 0;
   double high = 0;
   double slope = 0;  ///< rounded such that the inequality holds
@@ -30,7 +30,7 @@ struct ConeProfile {
   double fall_end = 0;
   double growth_begin = 0;
   double lowest_value = 0;  ///< lower bound of the minimum
-  TouchingRay ray_above, ray_below;
+  SupportingRay ray_above, ray_below;
 };
 
 /// Rule that bounds an entry H(a, N) = N·κ(a/N) over ranges of a and N.

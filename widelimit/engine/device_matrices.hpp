@@ -38,10 +38,10 @@ class DeviceMatrices {
   /// Error{input} if the device cannot access it or rows overlap.
   [[nodiscard]] virtual EngineMatrix adopt(const DeviceView& foreign, std::shared_ptr<const void> owner) const = 0;
   /// Returns the location of a matrix after all work on it is done; valid while a handle exists.
-  [[nodiscard]] virtual DeviceView lend(const EngineMatrix& a) const = 0;
+  [[nodiscard]] virtual DeviceView device_view(const EngineMatrix& a) const = 0;
   /// Waits for all work of this process on the device: other libraries write to lent matrices and may still be reading
   /// them when they return them.
-  virtual void settle() const = 0;
+  virtual void synchronize() const = 0;
 
   [[nodiscard]] virtual MemoryUse memory_use() const = 0;
   /// Device memory for the tiles in flight, each rows × columns = edge², including the scratch buffers of the engine.

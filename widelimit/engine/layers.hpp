@@ -52,10 +52,10 @@ template <std::floating_point T>
 struct WeightMove {
   bool adaptive = false;
   bool nesterov = false;
-  T pulled = 0;   ///< factor·pull, multiplies w − anchor
-  T decayed = 0;  ///< factor·weight_decay, multiplies w
-  T kept = 0;     ///< momentum
-  T left = 1;     ///< factor of w under decoupled weight decay
+  T scaled_l2 = 0;  ///< factor·l2, multiplies w − anchor
+  T decayed = 0;    ///< factor·weight_decay, multiplies w
+  T kept = 0;       ///< momentum
+  T left = 1;       ///< factor of w under decoupled weight decay
   T beta1 = 0;
   T beta2 = 0;
   T fresh1 = 0;

@@ -73,7 +73,7 @@ void Values<T>::fetch() const {
 }
 
 template <std::floating_point T>
-void Values<T>::claim() {
+void Values<T>::make_host_newest() {
   fetch();
   place_.store(Place::host, std::memory_order_release);
 }
@@ -143,7 +143,7 @@ T* Values<T>::update(const Side& side) {
 }
 
 template <std::floating_point T>
-void Values<T>::bring_home() {
+void Values<T>::move_to_host() {
   (void)data();
   drop_engine_memory();
   side_.reset();

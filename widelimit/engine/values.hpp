@@ -53,7 +53,7 @@ class Values {
     return host_.data();
   }
   [[nodiscard]] T* data() {
-    if (place_.load(std::memory_order_acquire) != Place::host) claim();
+    if (place_.load(std::memory_order_acquire) != Place::host) make_host_newest();
     return host_.data();
   }
   [[nodiscard]] const std::vector<T>& host() const { return (void)data(), host_; }
@@ -84,14 +84,14 @@ class Values {
   [[nodiscard]] T* write(const Side& side);
   [[nodiscard]] T* update(const Side& side);
   /// Moves all numbers to the host and frees the engine memory.
-  void bring_home();
+  void move_to_host();
 
  private:
   /// Location of the newest numbers; `unset`: not written yet.
   enum class Place : std::uint8_t { host, both, device, unset };
 
   void fetch() const;
-  void claim();
+  void make_host_newest();
   void reserve(const Side& side) const;
   void drop_engine_memory() const noexcept;
   void copy_from(const Values& other);

@@ -36,10 +36,10 @@ struct Parameters {
   std::vector<Weights<T>> slots;
 
   /// Moves all data to host memory and releases the memory of engines.
-  void bring_home() {
+  void move_to_host() {
     for (Weights<T>& slot : slots) {
-      slot.w.bring_home();
-      slot.b.bring_home();
+      slot.w.move_to_host();
+      slot.b.move_to_host();
     }
   }
 };

@@ -63,16 +63,16 @@ double EntryMoments::error(Index i) const {
 }
 
 std::optional<std::pair<Index, Index>> EntryMoments::finish(Matrix<double>& mean, Matrix<double>& error) {
-  std::optional<std::pair<Index, Index>> offender;
+  std::optional<std::pair<Index, Index>> invalid_entry;
   interruptible_rows(mean_.rows() * mean_.cols(), 1, [&](Index i) {
     root_.data()[i] = this->error(i);
-    if (!offender && (!std::isfinite(mean_.data()[i]) || !std::isfinite(root_.data()[i]))) {
-      offender = {i / mean_.cols(), i % mean_.cols()};
+    if (!invalid_entry && (!std::isfinite(mean_.data()[i]) || !std::isfinite(root_.data()[i]))) {
+      invalid_entry = {i / mean_.cols(), i % mean_.cols()};
     }
   });
   mean = std::move(mean_);
   error = std::move(root_);
-  return offender;
+  return invalid_entry;
 }
 
 }  // namespace widelimit

@@ -49,7 +49,7 @@ double asymmetry_of(const Algebra& algebra, const EngineMatrix& k, const std::ve
     if (!std::isfinite(diagonal[usize(i)])) refuse(algebra, k, i, i);
   }
   const Symmetry found = algebra.symmetry(k, asymmetry_ulps * epsilon);
-  if (found.offender) refuse(algebra, k, found.offender->first, found.offender->second);
+  if (found.invalid_entry) refuse(algebra, k, found.invalid_entry->first, found.invalid_entry->second);
   return found.equal ? 0 : asymmetry_ulps * epsilon;
 }
 

@@ -151,7 +151,7 @@ void check_weights(std::span<const double> weights, Index samples) {
   }
 }
 
-std::optional<std::vector<Index>> weighty_samples(std::span<const double> weights) {
+std::optional<std::vector<Index>> positive_weight_samples(std::span<const double> weights) {
   std::vector<Index> kept;
   for (std::size_t i = 0; i < weights.size(); ++i) {
     if (weights[i] > 0) kept.push_back(static_cast<Index>(i));

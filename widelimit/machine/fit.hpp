@@ -32,7 +32,7 @@ void check_targets(MatrixView<const double> targets, Index samples);
 /// are `samples` weights, finite, not negative and not all zero.
 void check_weights(std::span<const double> weights, Index samples);
 /// Returns the indices of the samples with nonzero weight, or std::nullopt if all weights are nonzero.
-[[nodiscard]] std::optional<std::vector<Index>> weighty_samples(std::span<const double> weights);
+[[nodiscard]] std::optional<std::vector<Index>> positive_weight_samples(std::span<const double> weights);
 /// Expands a fit to the samples `kept` to all `samples`: the other coefficients are 0.
 [[nodiscard]] Fit among_all(Fit fit, std::span<const Index> kept, Index samples);
 

@@ -87,17 +87,17 @@ FittedData fitted_by(ConjugateGradientFit found, FittedMachine machine) {
 }
 
 /// Options with class weights converted to sample weights; owns the weights.
-class WeighedOptions {
+class WeightedOptions {
  public:
-  WeighedOptions(const FitDataOptions& requested, const FitTargets& y) : options_(requested) {
+  WeightedOptions(const FitDataOptions& requested, const FitTargets& y) : options_(requested) {
     if (requested.machine.class_weights.empty()) return;
     if (y.labels.empty()) fail(Code::usage, "weights of classes need classes; these targets are numbers");
     weights_ = sample_weights(requested.machine, y.labels, y.classes);
     options_.machine.weights = weights_;
     options_.machine.class_weights = {};
   }
-  WeighedOptions(const WeighedOptions&) = delete;
-  WeighedOptions& operator=(const WeighedOptions&) = delete;
+  WeightedOptions(const WeightedOptions&) = delete;
+  WeightedOptions& operator=(const WeightedOptions&) = delete;
 
   [[nodiscard]] const FitDataOptions& get() const { return options_; }
 
@@ -294,7 +294,7 @@ DataKernels file_kernels(const std::filesystem::path& path, const KernelRequest&
   const Index outputs = std::max({Index{1}, std::ssize(data.train.class_names), data.train.outputs.cols()});
   DataKernels kernels;
   if (chosen_solver(options, true, n, outputs, train.precision(), memory) == Solver::conjugate_gradients) {
-    kernels.unheld = file_gram(std::move(train), engine, std::min(memory / 2, file_blocks), options.machine.progress);
+    kernels.streamed = file_gram(std::move(train), engine, std::min(memory / 2, file_blocks), options.machine.progress);
   } else {
     kernels.train = read_all(train, path.string(), request);
   }
@@ -327,8 +327,8 @@ FittedData fit_samples(const KernelRequest& request, const SampleView& x, const 
                        const FitDataOptions& requested, const Engine& engine) {
   requested.validate();
   check_kernel(request);
-  const WeighedOptions weighed(requested, targets);
-  const FitDataOptions& options = weighed.get();
+  const WeightedOptions weighted(requested, targets);
+  const FitDataOptions& options = weighted.get();
   if (auto fitted = fit_by_products(request, x, targets, options, engine, x.bytes())) return std::move(*fitted);
   if (auto fitted = fit_on_device(request, x, targets, options, engine)) return std::move(*fitted);
   KernelResult kernel = compute_kernel(request, x, std::nullopt, engine);
@@ -348,8 +348,8 @@ FittedData fit_kernel(AnyMatrix& k, const FitTargets& targets, const FitDataOpti
          "{} compares the samples, which a precomputed kernel does not contain; choose kr1 or kr2, or give samples",
          to_string(requested.label_aware->method));
   }
-  const WeighedOptions weighed(requested, targets);
-  const FitDataOptions& options = weighed.get();
+  const WeightedOptions weighted(requested, targets);
+  const FitDataOptions& options = weighted.get();
   return options.label_aware ? fit_label_aware_on(k, nullptr, {}, targets, options, engine)
                              : fit_on({view_of(k), engine}, false, targets, options);
 }
@@ -358,8 +358,8 @@ FittedData fit_data(const KernelRequest& request, const TrainTest& data, const F
                     const Engine& engine) {
   requested.validate();
   const FitTargets targets = fit_targets(requested.machine.machine, data.train);
-  const WeighedOptions weighed(requested, targets);
-  const FitDataOptions& options = weighed.get();
+  const WeightedOptions weighted(requested, targets);
+  const FitDataOptions& options = weighted.get();
   const std::size_t held = data.train.view().bytes() + (data.test ? data.test->view().bytes() : 0);
   auto fitted = fit_by_products(request, data.train.view(), targets, options, engine, held);
   if (!fitted) fitted = fit_on_device(request, data.train.view(), targets, options, engine);
@@ -380,17 +380,17 @@ FittedData fit_data(const KernelRequest& request, const TrainTest& data, const F
 FittedData fit_data(DataKernels kernels, const TrainTest& data, const FitDataOptions& requested, const Engine& engine) {
   requested.validate();
   const FitTargets targets = fit_targets(requested.machine.machine, data.train);
-  const WeighedOptions weighed(requested, targets);
+  const WeightedOptions weighted(requested, targets);
   if (requested.label_aware) {
     PairSources sources{.train = data.train.view(), .own = requested.pair_features};
     if (data.test) sources.test = data.test->view();
     FittedData fitted = fit_label_aware_on(kernels.train, kernels.test ? &*kernels.test : nullptr, sources, targets,
-                                           weighed.get(), engine);
+                                           weighted.get(), engine);
     fitted.kernel_seconds = kernels.seconds;
     return fitted;
   }
-  const GramMatrix k = kernels.unheld ? *kernels.unheld : GramMatrix(view_of(kernels.train), engine);
-  FittedData fitted = fit_on(k, kernels.semidefinite, targets, weighed.get());
+  const GramMatrix k = kernels.streamed ? *kernels.streamed : GramMatrix(view_of(kernels.train), engine);
+  FittedData fitted = fit_on(k, kernels.semidefinite, targets, weighted.get());
   fitted.kernel_seconds = kernels.seconds;
   if (kernels.test) fitted.test = decision(fitted.machine.fit, view_of(*kernels.test), engine);
   return fitted;

@@ -39,7 +39,7 @@ struct FitDataOptions {
 /// Precomputed kernels of the training samples, and of the test with the training samples.
 struct DataKernels {
   AnyMatrix train;
-  std::optional<GramMatrix> unheld;  ///< instead of `train`: a matrix read or computed for each product
+  std::optional<GramMatrix> streamed;  ///< instead of `train`: a matrix read or computed for each product
   std::optional<AnyMatrix> test;
   std::optional<double> seconds;  ///< computation time; empty if they were read
   bool semidefinite = false;      ///< `train` is positive semi-definite by construction

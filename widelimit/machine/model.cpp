@@ -139,10 +139,10 @@ void set_support(Model& model, const Fit& fit, const SampleView& train) {
   model.support = gather(train, kept);
 }
 
-void require_label_free(const Model& model, std::string_view work, std::string_view why) {
+void require_label_free(const Model& model, std::string_view work, std::string_view reason) {
   if (!model.label_aware) return;
   fail(Code::input, "the model has a label-aware kernel ({}), but {} require a label-free one: {}",
-       to_string(model.label_aware->method), work, why);
+       to_string(model.label_aware->method), work, reason);
 }
 
 }  // namespace widelimit

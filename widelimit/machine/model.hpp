@@ -85,7 +85,7 @@ struct PredictOptions {
                                           const PredictOptions& options = {});
 
 /// Throws Error{input} if the model has a label-aware kernel. `work` ("bounds") names the operation that requires a
-/// label-independent kernel, `why` the reason.
-void require_label_free(const Model& model, std::string_view work, std::string_view why);
+/// label-independent kernel, `reason` the reason.
+void require_label_free(const Model& model, std::string_view work, std::string_view reason);
 
 }  // namespace widelimit

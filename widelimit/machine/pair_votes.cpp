@@ -12,9 +12,9 @@ namespace widelimit {
 namespace {
 
 /// Votes and sums of decisions per class at the points of a strip.
-class StripTally {
+class VoteCounts {
  public:
-  explicit StripTally(Index classes) : classes_(classes), numbers_(usize(2 * classes * host::strip_points)) {}
+  explicit VoteCounts(Index classes) : classes_(classes), numbers_(usize(2 * classes * host::strip_points)) {}
 
   void clear() { std::fill(numbers_.begin(), numbers_.end(), 0.0); }
   [[nodiscard]] host::Tally of(Index c) {
@@ -22,8 +22,8 @@ class StripTally {
     return {votes, votes + host::strip_points};
   }
   /// Selects the class at all points, by the rule of `vote`.
-  void elect(Scheme scheme, Index* elected) const {
-    host::elect(numbers_.data(), classes_, scheme != Scheme::one_vs_one_first, elected);
+  void find_winners(Scheme scheme, Index* winners) const {
+    host::find_winners(numbers_.data(), classes_, scheme != Scheme::one_vs_one_first, winners);
   }
 
  private:
@@ -42,9 +42,9 @@ std::vector<bool> changes_of(const SparseMachines& machines) {
 
 /// Counts the decisions of all pairs at the points of a strip, for each λ at which a solution changes.
 void count_pairs(const SparseMachines& machines, const std::vector<bool>& changes, Index classes, const double* strip,
-                 std::vector<StripTally>& tallies) {
+                 std::vector<VoteCounts>& vote_counts) {
   std::array<double, usize(host::strip_points)> decisions;
-  for (StripTally& tally : tallies) tally.clear();
+  for (VoteCounts& counts : vote_counts) counts.clear();
   std::size_t p = 0;
   for (Index c = 0; c < classes; ++c) {
     for (Index d = c + 1; d < classes; ++d, ++p) {
@@ -53,7 +53,8 @@ void count_pairs(const SparseMachines& machines, const std::vector<bool>& change
         host::weigh_strip(machines.coefficients(p, stages[s]), strip, decisions.data());
         const std::size_t end = s + 1 < stages.size() ? stages[s + 1].from : changes.size();
         for (std::size_t l = stages[s].from; l < end; ++l) {
-          if (changes[l]) host::count_pair(decisions.data(), stages[s].bias, tallies[l].of(c), tallies[l].of(d));
+          if (changes[l])
+            host::count_pair(decisions.data(), stages[s].bias, vote_counts[l].of(c), vote_counts[l].of(d));
         }
       }
     }
@@ -90,13 +91,13 @@ std::vector<std::vector<std::vector<Index>>> vote(const SparseMachines& machines
     const Index height = std::min(host::strip_points, points - begin);
     const auto block = [&](const auto& k) { return host::strip_of(k.block(begin, 0, height, k.cols)); };
     const std::vector<double> strip = std::visit(block, *host);
-    std::vector<StripTally> tallies(machines.lambdas(), StripTally(classes));
-    count_pairs(machines, changes, classes, strip.data(), tallies);
-    std::array<Index, usize(host::strip_points)> elected;
+    std::vector<VoteCounts> vote_counts(machines.lambdas(), VoteCounts(classes));
+    count_pairs(machines, changes, classes, strip.data(), vote_counts);
+    std::array<Index, usize(host::strip_points)> winners;
     for (std::size_t r = 0; r < schemes.size(); ++r) {
       for (std::size_t l = 0; l < predicted.size(); ++l) {
-        if (changes[l]) tallies[l].elect(schemes[r], elected.data());
-        std::copy_n(elected.begin(), height, predicted[l][r].begin() + begin);
+        if (changes[l]) vote_counts[l].find_winners(schemes[r], winners.data());
+        std::copy_n(winners.begin(), height, predicted[l][r].begin() + begin);
       }
     }
   });

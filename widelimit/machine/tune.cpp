@@ -195,7 +195,7 @@ std::vector<TunePoint> tune_classes(const GramMatrix& k, std::span<const Index> 
     if (count < 2)
       fail(Code::input, "one of {} classes has {} samples; folds need at least two of each", classes, count);
   }
-  if (const auto why = indefinite(k, options.machine)) return unsolved_points(options, *why);
+  if (const auto reason = indefinite(k, options.machine)) return unsolved_points(options, *reason);
   return by_folds(k, {.labels = labels, .targets = {}}, weights, options);
 }
 
@@ -210,7 +210,7 @@ std::vector<TunePoint> tune_values(const GramMatrix& k, std::span<const double> 
   if (options.machine.machine == Machine::ridge && options.given_folds.empty()) {
     return ridge_points(k, {targets.data(), n, 1, 1}, options.machine.weights, options);
   }
-  if (const auto why = indefinite(k, options.machine)) return unsolved_points(options, *why);
+  if (const auto reason = indefinite(k, options.machine)) return unsolved_points(options, *reason);
   return by_folds(k, {.labels = {}, .targets = targets}, options.machine.weights, options);
 }
 

@@ -24,7 +24,7 @@ class StateTracker {
     }
   }
   LimitFormula formula() {
-    settle();
+    apply_deferred();
     return std::move(formula_);
   }
 
@@ -32,30 +32,32 @@ class StateTracker {
   using Text = std::string;
   using Reason = std::string_view;
 
-  Reason operator()(const Dense&, const Text&) { return settle(), state_.weigh(), Reason{}; }
-  Reason operator()(const Conv&, const Text&) { return settle(), state_.weigh(), Reason{}; }
+  Reason operator()(const Dense&, const Text&) { return apply_deferred(), state_.weigh(), Reason{}; }
+  Reason operator()(const Conv&, const Text&) { return apply_deferred(), state_.weigh(), Reason{}; }
   Reason operator()(const Activation& activation, const Text&) { return state_.activate(activation); }
   Reason operator()(const Pool& pool, const Text&) {
-    settle(), state_.pool(false);
+    apply_deferred(), state_.pool(false);
     return pool.pooling == Pooling::max ? max_pool_reason : Reason{};
   }
-  Reason operator()(const GlobalPool&, const Text&) { return settle(), state_.pool(true), Reason{}; }
+  Reason operator()(const GlobalPool&, const Text&) { return apply_deferred(), state_.pool(true), Reason{}; }
   Reason operator()(const Flatten&, const Text&) { return state_.flatten(), Reason{}; }
-  Reason operator()(const LayerNorm&, const Text&) { return settle(), state_.normalise(); }
-  Reason operator()(const Dropout& dropout, const Text&) { return settle(), state_.drop(dropout.rate), Reason{}; }
+  Reason operator()(const LayerNorm&, const Text&) { return apply_deferred(), state_.normalise(); }
+  Reason operator()(const Dropout& dropout, const Text&) {
+    return apply_deferred(), state_.drop(dropout.rate), Reason{};
+  }
   Reason operator()(const Scale& scale, const Text&) { return static_cast<void>(state_.scale(scale.by)), Reason{}; }
-  Reason operator()(const Attention&, const Text&) { return settle(), state_.attend(); }
-  Reason operator()(const Aggregate&, const Text&) { return settle(), state_.pool(false), Reason{}; }
+  Reason operator()(const Attention&, const Text&) { return apply_deferred(), state_.attend(); }
+  Reason operator()(const Aggregate&, const Text&) { return apply_deferred(), state_.pool(false), Reason{}; }
   Reason operator()(const Residual& residual, const Text& place) {
     const Layers shortcut = residual.shortcut.value_or(Layers{});
-    if (!state_.continues(residual.branch) && !state_.continues(shortcut)) settle();
+    if (!state_.continues(residual.branch) && !state_.continues(shortcut)) apply_deferred();
     state_.fork();
     const LimitState begin = state_;
     layers(residual.branch, place + ".branch.");
-    settle();
+    apply_deferred();
     const LimitState branch = std::exchange(state_, begin);
     layers(shortcut, place + ".shortcut.");
-    settle();
+    apply_deferred();
     return state_.join(branch);
   }
 
@@ -64,8 +66,8 @@ class StateTracker {
     if (reason.empty() || !formula_.obstacle.empty()) return;
     formula_ = {Exactness::monte_carlo, layer + " " + Text(reason)};
   }
-  void settle() {
-    const LimitState::Pending pending = state_.settle();
+  void apply_deferred() {
+    const LimitState::Pending pending = state_.take_deferred();
     if (pending.chain.empty()) return;
     const auto function = pending.chain.reduced().function;
     const auto* activation = std::get_if<Activation>(&function);

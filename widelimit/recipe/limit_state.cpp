@@ -18,12 +18,12 @@ constexpr std::string_view random_variance =
 
 std::string_view LimitState::activate(const Activation& activation) {
   if (activation.phi == Phi::identity) return {};
-  if (distribution_ == Distribution::gaussian && settled_) {
+  if (distribution_ == Distribution::gaussian && deterministic_moments_) {
     chain_.append(activation);
     return {};
   }
   if (nonnegative_ && is_rectifier(activation)) return {};
-  return settled_ ? what_ : random_variance;
+  return deterministic_moments_ ? what_ : random_variance;
 }
 
 bool LimitState::scale(double by) {
@@ -41,7 +41,7 @@ void LimitState::flatten() {
   one_position_ = true;
 }
 
-LimitState::Pending LimitState::settle() {
+LimitState::Pending LimitState::take_deferred() {
   Pending pending{std::move(chain_), flatten_};
   chain_ = {};
   flatten_ = false;
@@ -73,7 +73,7 @@ void LimitState::pool(bool over_all_positions) {
 void LimitState::drop(double rate) {
   if (rate == 1) return;
   if (distribution_ == Distribution::input) {
-    settled_ = false;
+    deterministic_moments_ = false;
     return;
   }
   distribution_ = Distribution::other;
@@ -83,14 +83,14 @@ void LimitState::drop(double rate) {
 std::string_view LimitState::normalise() {
   if (distribution_ == Distribution::input)
     return "reads the network's inputs, whose mean over channels the covariance does not determine";
-  if (!settled_) return random_variance;
+  if (!deterministic_moments_) return random_variance;
   if (!zero_mean_) return "reads values whose mean over channels is not zero and not determined by the covariance";
   if (distribution_ == Distribution::other) what_ = "reads normalised values that are not Gaussian";
   return {};
 }
 
 std::string_view LimitState::attend() {
-  if (!settled_) return random_variance;
+  if (!deterministic_moments_) return random_variance;
   weigh();
   return {};
 }
@@ -110,7 +110,7 @@ std::string_view LimitState::join(const LimitState& other) {
   }
   if (!fresh_.back() && !other.fresh_.back()) reason = "adds two branches that depend on the same weights";
   const bool inputs = distribution_ == Distribution::input || other.distribution_ == Distribution::input;
-  settled_ = settled_ && other.settled_ && !inputs;
+  deterministic_moments_ = deterministic_moments_ && other.deterministic_moments_ && !inputs;
   distribution_ = distribution_ == Distribution::gaussian && other.distribution_ == Distribution::gaussian
                       ? Distribution::gaussian
                       : Distribution::other;

@@ -16,9 +16,9 @@ constexpr std::string_view max_pool_reason = "takes a maximum; avg_pool has a fo
 /// apply. [docs/theory/kernels.md, Where a dual may be applied]
 ///
 /// Layers that act on each unit separately are deferred until another kind of layer follows: consecutive activations
-/// form one function of a Gaussian, and one after flatten commutes with it. settle() returns the deferred layers.
-/// Methods return the reason that a layer has no formula, phrased as continuation of the layer's name; empty if it has
-/// one.
+/// form one function of a Gaussian, and one after flatten commutes with it. take_deferred() returns the deferred
+/// layers. Methods return the reason that a layer has no formula, phrased as continuation of the layer's name; empty if
+/// it has one.
 class LimitState {
  public:
   /// `one_position`: the network acts on vectors.
@@ -34,7 +34,7 @@ class LimitState {
     bool flatten = false;
   };
   /// Returns the deferred layers, to be applied now. Must be called before any method below.
-  [[nodiscard]] Pending settle();
+  [[nodiscard]] Pending take_deferred();
 
   /// dense, conv: sums over infinitely many units with independent weights.
   void weigh();
@@ -61,7 +61,8 @@ class LimitState {
   std::string_view what_ = "reads the network's inputs, which are not Gaussian";
   bool zero_mean_ = false;  ///< mean over units
   bool nonnegative_ = false;
-  bool settled_ = true;  ///< second moments are deterministic: sums over infinitely many units, or no randomness
+  bool deterministic_moments_ =
+      true;  ///< second moments are deterministic: sums over infinitely many units, or no randomness
   bool one_position_;
   PointwiseChain chain_;     ///< deferred; acts on Gaussian values
   bool flatten_ = false;     ///< deferred

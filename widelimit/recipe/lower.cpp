@@ -26,13 +26,13 @@ class Lowering {
   }
 
   void operator()(const Dense& dense) {
-    settle();
+    apply_deferred();
     state_.weigh();
     affine(dense.w_std, dense.b_std, !dense.frozen);
   }
 
   void operator()(const Conv& conv) {
-    settle();
+    apply_deferred();
     state_.weigh();
     Step step = windowed(Op::window, conv.kernel, conv.strides, conv.padding);
     step.scale = 1.0 / static_cast<double>(conv.kernel.rows * conv.kernel.cols);
@@ -46,7 +46,7 @@ class Lowering {
 
   void operator()(const GlobalPool& pool) {
     if (grid_.nodes) {
-      settle();
+      apply_deferred();
       state_.pool(true);
       Step step{.op = Op::readout, .mean = pool.pooling == Pooling::average};
       step.after = {1, 1};
@@ -60,13 +60,13 @@ class Lowering {
   void operator()(const Flatten&) { state_.flatten(); }
 
   void operator()(const LayerNorm&) {
-    settle();
+    apply_deferred();
     require(state_.normalise());
     push({.op = Op::layer_norm});
   }
 
   void operator()(const Dropout& dropout) {
-    settle();
+    apply_deferred();
     state_.drop(dropout.rate);
     push({.op = Op::dropout, .rate = dropout.rate});
   }
@@ -78,14 +78,14 @@ class Lowering {
 
   /// Every unit sums over the same neighbours, so Gaussian values remain Gaussian.
   void operator()(const Aggregate& aggregate) {
-    settle();
+    apply_deferred();
     state_.pool(false);
     push({.op = Op::aggregate, .mean = aggregate.scale == NodeScale::degree});
   }
 
   /// ζΣζ'ᵀ, followed by the value and the output weights, each with standard deviation 1: Θ ← 2Σ_new + ζΘζ'ᵀ.
   void operator()(const Attention& attention) {
-    settle();
+    apply_deferred();
     require(state_.attend());
     push({.op = Op::attend});
     affine(1.0, 0.0, !attention.frozen);
@@ -96,18 +96,18 @@ class Lowering {
     const std::string place = place_;
     const Layer* layer = layer_;
     const Layers shortcut = residual.shortcut.value_or(Layers{});
-    if (!state_.continues(residual.branch) && !state_.continues(shortcut)) settle();
+    if (!state_.continues(residual.branch) && !state_.continues(shortcut)) apply_deferred();
     state_.fork();
     const LimitState begin = state_;
     const Grid start = grid_;
     push({.op = Op::fork});
     layers(residual.branch, place + ".branch.");
-    settle();
+    apply_deferred();
     const Grid end = std::exchange(grid_, start);
     const LimitState branch = std::exchange(state_, begin);
     push({.op = Op::swap});
     layers(shortcut, place + ".shortcut.");
-    settle();
+    apply_deferred();
     grid_ = end;
     place_ = place;
     layer_ = layer;
@@ -116,8 +116,8 @@ class Lowering {
   }
 
   /// Appends the steps that the state has deferred.
-  void settle() {
-    const LimitState::Pending pending = state_.settle();
+  void apply_deferred() {
+    const LimitState::Pending pending = state_.take_deferred();
     if (!pending.chain.empty()) {
       const PointwiseChain::Reduced reduced = pending.chain.reduced();
       double factor = reduced.factor;
@@ -152,7 +152,7 @@ class Lowering {
 
   void pool(const Pool& pool, bool over_all_positions) {
     if (pool.pooling == Pooling::max) require(max_pool_reason);
-    settle();
+    apply_deferred();
     state_.pool(over_all_positions);
     Step step = windowed(Op::pool, pool.window, pool.strides, pool.padding);
     const auto size = static_cast<double>(pool.window.rows * pool.window.cols);
@@ -350,7 +350,7 @@ Recipe lower(const Network& network, const Shape& input, RecipeOutputs requested
   lowering.start({static_cast<std::int32_t>(recipe.input.height), static_cast<std::int32_t>(recipe.input.width),
                   recipe.input.nodes});
   lowering.layers(network.layers, "");
-  lowering.settle();
+  lowering.apply_deferred();
 
   const auto weight_layers = static_cast<Index>(recipe.weight_layers.size());
   switch (requested) {

@@ -181,9 +181,9 @@ Illustration parts_of_bounds(const std::vector<BoundRow>& rows) {
     parts[2].values.push_back(terms.confidence);
   };
   for (const BoundRow& row : rows) {
-    const std::string who = row.name + ", " + row.labels + " labels";
-    if (row.machine) add(who + ": EQ", row.machine->textbook);
-    if (row.machine && row.machine->uniform) add(who + ": all norms", row.machine->uniform->terms);
+    const std::string label = row.name + ", " + row.labels + " labels";
+    if (row.machine) add(label + ": EQ", row.machine->textbook);
+    if (row.machine && row.machine->uniform) add(label + ": all norms", row.machine->uniform->terms);
   }
   return {.figure = bars(names, parts, {.title = "Terms of the bounds", .value_label = "error rate"}),
           .caption = "A bound is the sum of its three bars; at 1 or more it is vacuous."};

@@ -102,7 +102,7 @@ SampleView view_samples(const SampleArray& given) {
 AnyView view_kernel(const DenseArray& k) { return view_dense(k).dense("Gram matrices"); }
 
 GramMatrix gram_of(const KernelArray& k, std::optional<int> threads) {
-  if (const auto* held = std::get_if<DeviceArray>(&k)) return {held->synchronised(), held->engine(threads)};
+  if (const auto* held = std::get_if<DeviceArray>(&k)) return {held->synchronized(), held->engine(threads)};
   return {view_kernel(std::get<DenseArray>(k)), processor(threads)};
 }
 

@@ -27,15 +27,15 @@ class DeviceArray::Storage {
   /// Synchronises first, since kernels of another library may still read the memory that is freed.
   ~Storage() {
     try {
-      synchronise();
+      synchronize();
     } catch (const Error&) {
       return;  // the next call to the device reports the failure
     }
   }
   [[nodiscard]] const EngineMatrix& matrix() const { return matrix_; }
   [[nodiscard]] const Engine& engine() const { return engine_; }
-  void synchronise() const {
-    if (const DeviceMatrices* device = device_matrices(engine_)) device->settle();
+  void synchronize() const {
+    if (const DeviceMatrices* device = device_matrices(engine_)) device->synchronize();
   }
 
  private:
@@ -48,8 +48,8 @@ DeviceArray::DeviceArray(EngineMatrix matrix, const Engine& engine, std::shared_
     : storage_(std::make_shared<Storage>(std::move(matrix), engine, std::move(owner))) {}
 
 const EngineMatrix& DeviceArray::matrix() const { return storage_->matrix(); }
-const EngineMatrix& DeviceArray::synchronised() const {
-  storage_->synchronise();
+const EngineMatrix& DeviceArray::synchronized() const {
+  storage_->synchronize();
   return storage_->matrix();
 }
 const Engine& DeviceArray::engine() const { return storage_->engine(); }
@@ -132,7 +132,7 @@ DeviceArray hold(const DenseArray& k, const std::string& backend, std::optional<
 
 nb::object to_numpy(const DeviceArray& array) {
   return as_array(unlocked([&](Progress*) {
-    const EngineMatrix& from = array.synchronised();
+    const EngineMatrix& from = array.synchronized();
     AnyMatrix copy;
     if (from.precision() == Precision::f32) {
       copy = Matrix<float>(from.rows(), from.cols(), Content::unset);
@@ -159,7 +159,7 @@ nb::object to_dlpack(const DeviceArray& array, std::optional<std::int64_t> strea
   if (dl_device && *dl_device != dlpack_device(array)) {
     throw nb::buffer_error("widelimit.DeviceArray: dl_device is another device; numpy() copies to the host");
   }
-  const DeviceView view = device_of(array.engine()).lend(array.matrix());
+  const DeviceView view = device_of(array.engine()).device_view(array.matrix());
   const std::size_t shape[]{static_cast<std::size_t>(view.rows), static_cast<std::size_t>(view.cols)};
   const std::int64_t strides[]{view.stride, 1};
   auto owned = std::make_unique<DeviceArray>(array);
@@ -171,7 +171,7 @@ nb::object to_dlpack(const DeviceArray& array, std::optional<std::int64_t> strea
 }
 
 nb::dict cuda_interface(const DeviceArray& array) {
-  const DeviceView view = device_of(array.engine()).lend(array.matrix());
+  const DeviceView view = device_of(array.engine()).device_view(array.matrix());
   nb::dict result;
   result["shape"] = nb::make_tuple(view.rows, view.cols);
   result["typestr"] = view.precision == Precision::f32 ? "<f4" : "<f8";

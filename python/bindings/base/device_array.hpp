@@ -15,7 +15,7 @@ class DeviceArray {
 
   [[nodiscard]] const EngineMatrix& matrix() const;
   /// Synchronises the device, since another library may have written to the matrix, and returns the matrix.
-  [[nodiscard]] const EngineMatrix& synchronised() const;
+  [[nodiscard]] const EngineMatrix& synchronized() const;
   [[nodiscard]] const Engine& engine() const;
   /// Returns the same engine with this number of host threads.
   [[nodiscard]] const Engine& engine(std::optional<int> threads) const;

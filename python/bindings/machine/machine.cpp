@@ -144,7 +144,7 @@ nb::object decisions(const Table& alpha, const Numbers& bias, const KernelArray&
     const Fit fit{.alpha = copied(alpha), .bias = {bias.data(), bias.data() + bias.size()}, .summary = {}};
     if (const auto* dense = std::get_if<DenseArray>(&k)) return decision(fit, view_kernel(*dense));
     const auto& held = std::get<DeviceArray>(k);
-    Matrix<double> outputs = decision(fit, held.synchronised(), held.engine());
+    Matrix<double> outputs = decision(fit, held.synchronized(), held.engine());
     // A non-finite entry propagates to every output of its row, whatever the coefficients.
     const auto numbers = std::span(outputs.data(), usize(outputs.rows() * outputs.cols()));
     if (!std::all_of(numbers.begin(), numbers.end(), [](double g) { return std::isfinite(g); })) {

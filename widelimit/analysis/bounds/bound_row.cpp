@@ -6,7 +6,7 @@ namespace widelimit {
 
 namespace {
 
-double share_wrong(const FittedMachine& trained, const Matrix<double>& g, const std::vector<Index>& labels) {
+double error_rate(const FittedMachine& trained, const Matrix<double>& g, const std::vector<Index>& labels) {
   const std::vector<Index> predicted = classes_of(trained.scheme, trained.classes, g.view());
   Index wrong = 0;
   for (std::size_t i = 0; i < predicted.size(); ++i) wrong += predicted[i] != labels[i] ? 1 : 0;
@@ -30,7 +30,7 @@ RademacherOptions value_options(RademacherOptions options, const MachineOptions&
 void measure(BoundRow& row, const BoundTask& task, const FittedMachine& trained) {
   const auto on = [&](const AnyView& k, const std::vector<Index>& labels, const std::vector<double>& targets) {
     const Matrix<double> g = decision(trained.fit, k, *task.engine);
-    return task.classes > 0 ? share_wrong(trained, g, labels) : mean_clipped(row.machine->loss, g, targets);
+    return task.classes > 0 ? error_rate(trained, g, labels) : mean_clipped(row.machine->loss, g, targets);
   };
   row.train = on(task.k, task.labels, task.targets);
   if (!task.test_labels.empty() || !task.test_targets.empty()) {

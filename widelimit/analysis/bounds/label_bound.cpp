@@ -44,12 +44,12 @@ InterpolantNorm singular_norm(const GramMatrix& h, std::span<const double> y, Pr
   }
   InterpolantNorm result;
   for (Index i = rank; i < rows.rows(); ++i) {
-    const double dictated = dot(i, rank);
-    if (std::fabs(value_of(i) - dictated) <= same_value * largest) continue;
+    const double implied = dot(i, rank);
+    if (std::fabs(value_of(i) - implied) <= same_value * largest) continue;
     result.message = fmt::format(
         "the kernel is singular, of rank {} for {} samples; sample {} has the value {:.4g}, but the other samples "
         "imply {:.4g}: no function of the kernel interpolates; remove repeated samples, or add to the diagonal",
-        rank, rows.rows(), factor.order()[static_cast<std::size_t>(i)], value_of(i), dictated);
+        rank, rows.rows(), factor.order()[static_cast<std::size_t>(i)], value_of(i), implied);
     return result;
   }
   if (!std::isfinite(square)) fail(Code::numerical, "the norm of the labels is beyond float64; scale the kernel");

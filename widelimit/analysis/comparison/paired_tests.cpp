@@ -82,14 +82,15 @@ double corrected_t_half_width(std::span<const double> errors, double ratio) {
   return fold_mean(errors, ratio).half_width();
 }
 
-Interval wilson_interval(Index hits, Index samples) {
+Interval wilson_interval(Index successes, Index samples) {
   if (samples < 1) fail(Code::usage, "an interval needs at least one sample");
   const double z = boost::math::quantile(boost::math::normal_distribution<double>(), upper_share);
   const auto n = static_cast<double>(samples);
-  const double share = static_cast<double>(hits) / n;
+  const double share = static_cast<double>(successes) / n;
   const double middle = (share + z * z / (2 * n)) / (1 + z * z / n);
   const double half = z / (1 + z * z / n) * std::sqrt(share * (1 - share) / n + z * z / (4 * n * n));
-  return {hits == 0 ? 0.0 : std::max(0.0, middle - half), hits == samples ? 1.0 : std::min(1.0, middle + half)};
+  return {successes == 0 ? 0.0 : std::max(0.0, middle - half),
+          successes == samples ? 1.0 : std::min(1.0, middle + half)};
 }
 
 std::vector<double> holm_adjusted(std::span<const double> p) {

@@ -37,8 +37,8 @@ struct Interval {
 /// Returns half the width of the 95 % interval of the mean error over folds, with the same correction.
 [[nodiscard]] double corrected_t_half_width(std::span<const double> errors, double ratio);
 
-/// Returns Wilson's score interval (1927) of the proportion hits/samples. Throws Error{usage} for no samples.
-[[nodiscard]] Interval wilson_interval(Index hits, Index samples);
+/// Returns Wilson's score interval (1927) of the proportion successes/samples. Throws Error{usage} for no samples.
+[[nodiscard]] Interval wilson_interval(Index successes, Index samples);
 
 /// Returns Holm's adjusted p-values (1979) of m tests, in the input order; they control the family-wise error rate
 /// under any dependence of the tests. With p₍₁₎ ≤ … ≤ p₍ₘ₎ the j-th is max over i ≤ j of min(1, (m − i + 1)·p₍ᵢ₎).

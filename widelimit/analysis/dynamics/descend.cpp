@@ -57,7 +57,7 @@ class Descent {
   double offset_left_ = 1;
 };
 
-constexpr double beyond_doubt = 1e30;
+constexpr double divergence_limit = 1e30;
 /// Maximum number of rank-one updates of K l' between two full products.
 constexpr Index updates_between_products = 256;
 
@@ -143,7 +143,7 @@ bool Descent::step(double eta) {
   offset_left_ *= 1 - eta * input_.lambda;
   ++steps_;
   return std::all_of(g_.data(), g_.data() + input_.samples * input_.targets.cols,
-                     [](double g) { return std::abs(g) <= beyond_doubt; });
+                     [](double g) { return std::abs(g) <= divergence_limit; });
 }
 
 double Descent::recursion_error() {
@@ -214,9 +214,9 @@ std::string step_warning(const DescendOptions& options, double curvature) {
 /// per step, M the curvature.
 RateCheck check_descent_rate(const Trajectory& trajectory, const GramMatrix& k, const DynamicsInput& input,
                              const DescendOptions& options, double curvature) {
-  const auto skipped = [](const char* why) {
+  const auto skipped = [](const char* reason) {
     RateCheck check;
-    check.note = why;
+    check.note = reason;
     return check;
   };
   if (!largest_curvature(options.loss.kind)) return skipped("there is no rate for descent on a loss with kinks");

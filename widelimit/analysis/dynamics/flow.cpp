@@ -80,8 +80,8 @@ Trajectory flow(const GramMatrix& k, MatrixView<const double> targets, const Flo
                             .most_events = options.most_events == 0 ? 1000 + 200 * n : options.most_events,
                             .most_steps = options.most_steps == 0 ? usual_most_steps : options.most_steps,
                             .progress = options.progress,
-                            .beat = [&] { ticker.at(done); }};
-  problem.beat();
+                            .on_progress = [&] { ticker.at(done); }};
+  problem.on_progress();
   Recorder recorder(input, options.start, options.record, moments, k.engine());
   // The closed form for the squared loss computes the eigenvalues itself.
   const bool by_formula = options.loss.kind == LossKind::squared && options.method == FlowMethod::automatic;

@@ -239,9 +239,9 @@ class Comparison {
       run.trouble = fmt::format("the machine of the network's own kernel diverged: {}", own.summary.message);
       return;
     }
-    EquivalenceRun beside_own;
-    StepwiseDifference(trained.record, own, data_).measure(beside_own);
-    run.movement_part = beside_own.difference;
+    EquivalenceRun differences;
+    StepwiseDifference(trained.record, own, data_).measure(differences);
+    run.movement_part = differences.difference;
     run.kernel_part =
         std::max(largest_gap(own.train.data(), machine_.train.data(), own.train.rows() * own.train.cols()),
                  largest_gap(own.test.data(), machine_.test.data(), own.test.rows() * own.test.cols()));

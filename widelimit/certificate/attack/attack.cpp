@@ -128,7 +128,7 @@ void AttackDescent::step(Index k, double progress) {
 }
 
 /// Line search: bisects the last fifth of the segment from the point to the sample found.
-void AttackDescent::retreat() {
+void AttackDescent::bisect_segment() {
   std::vector<double> low(rows_.size(), 0.8), high(rows_.size(), 1);
   Matrix<double> ends(x_.rows(), x_.cols(), Content::unset);
   for (Index k = 0; k < x_.rows(); ++k)
@@ -164,7 +164,7 @@ void AttackDescent::descend(Index start, Progress* progress) {
 
 void AttackDescent::run(Progress* progress) {
   for (Index start = 0; start <= options_.restarts; ++start) descend(start, progress);
-  retreat();
+  bisect_segment();
 }
 
 namespace {

@@ -52,7 +52,7 @@ class AttackDescent {
   void evaluate();
   void keep(Index k);
   void step(Index k, double progress);
-  void retreat();
+  void bisect_segment();
   void put(Index k, const std::vector<double>& shift, double reach);
 
   const AttackedRows& attacked_;

@@ -23,11 +23,11 @@ class ChainReader {
       place_ = fmt::format("layer {} ({})", k + 1, to_text(list[k]));
       std::visit([this](const auto& layer) { (*this)(layer); }, list[k].value);
     }
-    settle();
+    apply_deferred();
   }
 
   void operator()(const Dense& dense) {
-    settle();
+    apply_deferred();
     state_.weigh();
     push({.w_std = dense.w_std, .b_std = dense.b_std, .trained = !dense.frozen, .place = place_});
   }
@@ -58,8 +58,8 @@ class ChainReader {
 
  private:
   /// Merges a sequence of rectifiers with scales between them into one rectifier times a factor.
-  void settle() {
-    const LimitState::Pending pending = state_.settle();
+  void apply_deferred() {
+    const LimitState::Pending pending = state_.take_deferred();
     if (pending.chain.empty()) return;
     const auto slopes = std::get<TwoSlopes>(pending.chain.reduced().function);
     place_ = std::exchange(rectifier_, place_);
@@ -73,7 +73,7 @@ class ChainReader {
   }
 
   void push(ChainLayer layer) { chain_.layers.push_back(std::move(layer)); }
-  [[noreturn]] void refuse(std::string_view why) const { fail(Code::usage, "{} {}", place_, why); }
+  [[noreturn]] void refuse(std::string_view reason) const { fail(Code::usage, "{} {}", place_, reason); }
 
   bool positions_;
   Chain& chain_;

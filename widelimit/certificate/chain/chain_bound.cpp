@@ -26,10 +26,10 @@ EntryExponents deviation_exponents(const ChainProblem& problem) {
   EntryExponents result{.point = entry(one, 0).scale.exponent, .sample = {}};
   for (Index i = 0; i < problem.support.rows; ++i) {
     const int exponent = problem.row_exponent(i);
-    const Interval norm = Interval::of(problem.geometry.support.norms[usize(i)]), own_lift = scaled(lift, -exponent);
+    const Interval norm = Interval::of(problem.geometry.support.norms[usize(i)]), sample_lift = scaled(lift, -exponent);
     const bool zero = norm.high == 0 && !steps.biased();
     result.sample.push_back(zero ? EntryExponents::no_entry
-                                 : entry(sqrt(norm * norm + own_lift * own_lift), exponent).other.exponent);
+                                 : entry(sqrt(norm * norm + sample_lift * sample_lift), exponent).other.exponent);
   }
   return result;
 }

@@ -90,7 +90,7 @@ class ChainExpander final : public Expander {
     result.centre_norm = ball.range.centre_norm;
     result.unit = ball.unit;
     result.half = ball.weigh;
-    result.nu = ball.range.bulge * (1 + 0x1p-48);
+    result.nu = ball.range.second_order * (1 + 0x1p-48);
     const ChainSums sums = add_samples(weights, ball.range, changes, result);
     add_slopes(ball, sums, result);
     set_scale(weights, ball.range, sums, result);
@@ -99,7 +99,7 @@ class ChainExpander final : public Expander {
   }
 
   /// Upper bound of |⟨c,z⟩/‖c̃‖ + v|.
-  static double longest(const LiftedRange& ball) { return above(ball.step + ball.bulge); }
+  static double longest(const LiftedRange& ball) { return above(ball.step + ball.second_order); }
 
   [[nodiscard]] ChainSums add_samples(const ChainWeights& weights, const LiftedRange& ball,
                                       std::span<const EntryChange> changes, Expansion& result) const {

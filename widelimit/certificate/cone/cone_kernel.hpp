@@ -57,8 +57,8 @@ class ConeKernel {
   [[nodiscard]] double lowest_value() const { return lowest_value_; }
   /// For fixed p > 0 (or p < 0), N·κ(p/(N·M)) is minimal where p/(N·M) is the tangent point of this ray. Requires
   /// convex().
-  [[nodiscard]] const TouchingRay& ray_above() const { return ray_above_; }
-  [[nodiscard]] const TouchingRay& ray_below() const { return ray_below_; }
+  [[nodiscard]] const SupportingRay& ray_above() const { return ray_above_; }
+  [[nodiscard]] const SupportingRay& ray_below() const { return ray_below_; }
   /// Returns these values for engines; borrows this object. Requires convex().
   [[nodiscard]] ConeProfile profile() const;
 
@@ -68,8 +68,8 @@ class ConeKernel {
   [[nodiscard]] bool bends() const;
   void find_extremes();
   void find_lowest();
-  [[nodiscard]] TouchingRay touching(double sign) const;
-  [[nodiscard]] double slope_doubt(double u) const;
+  [[nodiscard]] SupportingRay supporting_ray(double sign) const;
+  [[nodiscard]] double slope_error_bound(double u) const;
 
   std::vector<host::ConeLayer> layers_;
   double trained_ = 0;
@@ -79,7 +79,7 @@ class ConeKernel {
   double value_error_ = 0, slope_error_ = 0;
   bool convex_ = false;
   double lowest_ = -1, fall_end_ = -1, growth_begin_ = -1, lowest_value_ = 0;
-  TouchingRay ray_above_, ray_below_;
+  SupportingRay ray_above_, ray_below_;
 };
 
 }  // namespace widelimit

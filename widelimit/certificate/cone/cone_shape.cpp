@@ -29,8 +29,8 @@ EnclosedJet angle_factor(const host::ConeLayer& layer, bool first, const Enclose
   const Interval one = Interval::of(1);
   const Interval square = (one - rho.value) * (one + rho.value);
   const Interval steep = scale / sqrt(square);
-  const Interval bow = steep * rho.value / square;
-  return {value, steep * rho.slope, bow * s * rho.slope * rho.slope + steep * rho.curvature};
+  const Interval steep_curvature = steep * rho.value / square;
+  return {value, steep * rho.slope, steep_curvature * s * rho.slope * rho.slope + steep * rho.curvature};
 }
 
 /// Returns a lower bound of s³·κ'' on a subinterval of [−1, 0].
@@ -110,8 +110,8 @@ void ConeKernel::find_extremes() {
   }
   if (tangent_) {
     find_lowest();
-    ray_above_ = touching(1);
-    const TouchingRay mirrored = touching(-1);
+    ray_above_ = supporting_ray(1);
+    const SupportingRay mirrored = supporting_ray(-1);
     ray_below_ = {.low = -mirrored.high, .high = -mirrored.low, .slope = -mirrored.slope};
     return;
   }
@@ -123,30 +123,31 @@ void ConeKernel::find_extremes() {
   ray_below_ = {.low = -1, .high = -1, .slope = value_error_ - value(-1)};
 }
 
-double ConeKernel::slope_doubt(double u) const {
+double ConeKernel::slope_error_bound(double u) const {
   return slope_error_ * (1 + 1 / std::sqrt(std::max(1 - std::abs(u), host::least_rest)));
 }
 
 /// Between fall_end_ and growth_begin_, the tangent at growth_begin_ is below κ and not below this value.
 void ConeKernel::find_lowest() {
   lowest_ = sign_change([this](double u) { return slope(u); }, -1, 0);
-  fall_end_ = confirmed([this](double u) { return slope(u) < -slope_doubt(u); }, lowest_, -1);
-  growth_begin_ = confirmed([this](double u) { return slope(u) > slope_doubt(u); }, lowest_, 0);
-  const double rise = slope(growth_begin_) + slope_doubt(growth_begin_);
+  fall_end_ = confirmed([this](double u) { return slope(u) < -slope_error_bound(u); }, lowest_, -1);
+  growth_begin_ = confirmed([this](double u) { return slope(u) > slope_error_bound(u); }, lowest_, 0);
+  const double rise = slope(growth_begin_) + slope_error_bound(growth_begin_);
   lowest_value_ = value(growth_begin_) - value_error_ - 2 * rise * (growth_begin_ - fall_end_);
 }
 
 /// Tangent ray of κ(sign·u) on (0, 1]. κ(u)/u has the derivative −G/u², where G = κ − uκ' decreases by convexity: the
 /// ray touches at the zero of G, and its slope is bounded below by the tangent at a place `near` before it: κ(u)/u ≥
 /// κ'(near) + G(near)/u.
-TouchingRay ConeKernel::touching(double sign) const {
+SupportingRay ConeKernel::supporting_ray(double sign) const {
   const auto rise = [&](double u) { return sign * slope(sign * u); };
   const auto gap = [&](double u) { return value(sign * u) - u * rise(u); };
-  const auto doubt = [&](double u) { return value_error_ + slope_doubt(u); };
+  const auto value_error_bound = [&](double u) { return value_error_ + slope_error_bound(u); };
   const double place = sign_change([&](double u) { return -gap(u); }, 0, 1);
-  const double near = confirmed([&](double u) { return gap(u) > doubt(u); }, place, 0x1p-10);
-  const double far = confirmed([&](double u) { return gap(u) < -doubt(u); }, place, 1);
-  const double slack = slope_doubt(near) + 2 * doubt(near) / far + 8 * 0x1p-53 * (std::abs(rise(near)) + largest_);
+  const double near = confirmed([&](double u) { return gap(u) > value_error_bound(u); }, place, 0x1p-10);
+  const double far = confirmed([&](double u) { return gap(u) < -value_error_bound(u); }, place, 1);
+  const double slack =
+      slope_error_bound(near) + 2 * value_error_bound(near) / far + 8 * 0x1p-53 * (std::abs(rise(near)) + largest_);
   return {.low = near, .high = far, .slope = rise(near) + gap(near) / far - slack};
 }
 

@@ -82,7 +82,7 @@ void PaperEntryBounds::high(const RangeStrip& strip, EntryScratch& scratch, doub
 namespace {
 
 /// A lower bound of H in the form factor·κ(u) + constant.
-struct LowPlace {
+struct EntryMinorant {
   double u = 0;
   double factor = 0;
   double constant = 0;
@@ -91,7 +91,7 @@ struct LowPlace {
 constexpr double surely_beyond = 1 + 0x1p-50;  // exceeds the rounding of products and quotients
 
 /// On [a_low, a_high]/N, κ is minimal at its global minimum if contained, otherwise at the endpoint nearest to it.
-LowPlace on_row(const ConeKernel& kernel, double low, double high, double norm) {
+EntryMinorant on_row(const ConeKernel& kernel, double low, double high, double norm) {
   const double inverse = inverse_of(norm);
   const double left = ratio_below(low, inverse);
   if (left > kernel.growth_begin()) return {.u = left, .factor = norm};
@@ -102,10 +102,10 @@ LowPlace on_row(const ConeKernel& kernel, double low, double high, double norm) 
 
 /// After minimisation over a at fixed N, the result is convex in N with its minimum at the tangent point of a ray. For
 /// negative a this is the ray through a_low if κ takes negative values, otherwise through a_high.
-LowPlace lowest_below(const ConeKernel& kernel, double low, double high, const Interval& norm) {
+EntryMinorant lowest_below(const ConeKernel& kernel, double low, double high, const Interval& norm) {
   const bool deep = kernel.lowest_value() < 0;
   if (!deep && high >= 0) return on_row(kernel, low, high, norm.low);
-  const TouchingRay& ray = kernel.ray_below();
+  const SupportingRay& ray = kernel.ray_below();
   const double end = deep ? low : high;
   if (-end * surely_beyond <= -ray.high * norm.low) return on_row(kernel, low, high, norm.low);
   if (-end >= -ray.low * norm.high * surely_beyond) return on_row(kernel, low, high, norm.high);
@@ -126,7 +126,7 @@ Index find_turned(Index count, EntryScratch& scratch, const F& is) {
 }  // namespace
 
 host::ConeEdges IntervalEntryBounds::edges(const Interval& norm) const {
-  const TouchingRay& ray = kernel_.ray_above();
+  const SupportingRay& ray = kernel_.ray_above();
   return {.inner = norm.low,
           .outer = norm.high,
           .inner_inverse = inverse_of(norm.low),
@@ -144,7 +144,7 @@ void IntervalEntryBounds::low(const RangeStrip& strip, EntryScratch& scratch, do
   if (turned == 0) return;
   for (Index k = 0; k < turned; ++k) {
     const std::int32_t i = scratch.turned[usize(k)];
-    const LowPlace place = lowest_below(kernel_, strip.low[i], strip.high[i], strip.norm);
+    const EntryMinorant place = lowest_below(kernel_, strip.low[i], strip.high[i], strip.norm);
     scratch.u[usize(k)] = place.u, scratch.factor[usize(k)] = place.factor, scratch.other[usize(k)] = place.constant;
   }
   kernel_.evaluate(turned, {.u = scratch.u.data(), .value = scratch.value.data()});

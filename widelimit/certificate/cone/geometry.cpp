@@ -16,10 +16,10 @@ namespace widelimit {
 namespace {
 
 /// Marks the features that are non-zero in some row.
-void mark_used(MatrixView<const double> rows, char* used) {
+void mark_used(MatrixView<const double> rows, char* occurs) {
   for (Index i = 0; i < rows.rows; ++i) {
     const double* row = rows.row(i);
-    for (Index j = 0; j < rows.cols; ++j) used[j] = row[j] != 0 ? char{1} : used[j];
+    for (Index j = 0; j < rows.cols; ++j) occurs[j] = row[j] != 0 ? char{1} : occurs[j];
   }
 }
 
@@ -57,10 +57,10 @@ SupportGeometry::SupportGeometry(MatrixView<const double> support, const Certify
       norm_error((2 + static_cast<double>(support.cols) * 0x1p-11) * unit_roundoff) {
   constexpr Index rows_at_once = 256;
   const Index tasks = (support.rows + rows_at_once - 1) / rows_at_once;
-  std::vector<char> negative(usize(tasks), 0), used(usize(tasks * support.cols), 0);
+  std::vector<char> negative(usize(tasks), 0), occurs(usize(tasks * support.cols), 0);
   engine.for_each(tasks, [&](Index task) {
     const Index begin = task * rows_at_once, end = std::min(support.rows, begin + rows_at_once);
-    mark_used(support.block(begin, 0, end - begin, support.cols), used.data() + task * support.cols);
+    mark_used(support.block(begin, 0, end - begin, support.cols), occurs.data() + task * support.cols);
     for (Index i = begin; i < end; ++i) {
       const double norm = norms[usize(i)] = euclidean_norm(support.row(i), support.cols);
       double* to = directions.view().row(i);
@@ -71,7 +71,7 @@ SupportGeometry::SupportGeometry(MatrixView<const double> support, const Certify
   });
   for (Index j = 0; j < support.cols; ++j) {
     Index task = 0;
-    while (task < tasks && used[usize(task * support.cols + j)] == 0) ++task;
+    while (task < tasks && occurs[usize(task * support.cols + j)] == 0) ++task;
     if (task < tasks) used.push_back(j);
   }
   if (options.box && std::find(negative.begin(), negative.end(), 1) != negative.end()) {
@@ -108,11 +108,11 @@ PointGeometry::PointGeometry(const SupportGeometry& directions, MatrixView<const
     algebra.product(1, Transpose::no, algebra.hold(points), Transpose::yes, support.held->directions, 0, placed);
     return;
   }
-  std::vector<char> used(usize(points.cols), 0);
-  mark_used(points, used.data());
+  std::vector<char> occurs(usize(points.cols), 0);
+  mark_used(points, occurs.data());
   std::vector<Index> features;
   std::copy_if(support.used.begin(), support.used.end(), std::back_inserter(features),
-               [&](Index j) { return used[usize(j)] != 0; });
+               [&](Index j) { return occurs[usize(j)] != 0; });
   if (features.empty()) features.push_back(0);  // avoids an empty product
   const Index size = std::ssize(features);
   Matrix<double> kept(points.rows, size, Content::unset);

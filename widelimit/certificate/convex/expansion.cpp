@@ -240,11 +240,11 @@ CosineGeometry find_cosines(const Ranges& ranges, const ReducedDirections& direc
     const double u = expansion.u[usize(i)] = tangent_point(cosine, first + expansion.nu, norm);
     // A shift of the tangent point by s changes the residual by s·ĉ.
     const double moved = std::abs(u - cosine) * geometry.half_norm;
-    const double swing = (first + moved) * (1 + gamma_of(features + 16));
+    const double variation = (first + moved) * (1 + gamma_of(features + 16));
     const double offset = geometry.offset[usize(i)] = inner - u * norm;
-    const double low = offset - swing - std::max(u, 0.0) * expansion.nu - geometry.slack;
-    const double high = offset + swing - std::min(u, 0.0) * expansion.nu + geometry.slack;
-    expansion.reach[usize(i)] = swing + std::abs(u) * expansion.nu;
+    const double low = offset - variation - std::max(u, 0.0) * expansion.nu - geometry.slack;
+    const double high = offset + variation - std::min(u, 0.0) * expansion.nu + geometry.slack;
+    expansion.reach[usize(i)] = variation + std::abs(u) * expansion.nu;
     geometry.cosines[usize(i)] = cosine_range(u, low, high, geometry.norm);
   }
   return geometry;

@@ -18,7 +18,7 @@ namespace {
 /// Maximum number of features for the matrix of squares, which needs n² doubles per thread.
 constexpr Index most_features = 4096;
 /// Fraction of f at the centre: if the first-order bound exceeds it, it is used without second order.
-constexpr double good_enough = 0.8;
+constexpr double least_linear_fraction = 0.8;
 /// Fraction of f at the centre: squares whose total effect is smaller are not summed.
 constexpr double negligible_part = 1e-3;
 // For an ℓ2 ball: ‖(z/δ)cos φ‖² + ((ν/ν_max)sin φ)² ≤ 1.
@@ -28,7 +28,7 @@ constexpr double form_sine = 0.125, form_cosine_below = 0.99215;
 
 ConvexForm::ConvexForm(const ConvexParts& parts, const Ball& ball, Expansion expansion)
     : ball_(ball), expansion_(std::move(expansion)), first_(expansion_.first_order(parts.euclidean, ball.radius)) {
-  const bool enough = !expansion_.bounded || first_ > good_enough * expansion_.constant;
+  const bool enough = !expansion_.bounded || first_ > least_linear_fraction * expansion_.constant;
   if (!enough && std::ssize(expansion_.half) <= most_features) form_matrix(parts);
 }
 

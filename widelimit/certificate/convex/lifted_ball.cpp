@@ -79,7 +79,7 @@ LiftedBall LiftedSupport::lift(const Ball& ball) const {
   range.exponent = problem_.exponents.point;
   range.has_cosine = range.norm.low > 0;
   const Interval step = Interval::of(range.step);
-  if (range.has_cosine) range.bulge = (step * step / (Interval::of(2) * range.start)).high;
+  if (range.has_cosine) range.second_order = (step * step / (Interval::of(2) * range.start)).high;
   // The error of a sum over features in any order is at most `sums` times the product of both lengths (at most 1 for a
   // sample), plus underflow; c/centre_norm has an additional error of half the width of the start.
   const double sums = (static_cast<double>(features) + 16) * 2 * unit_roundoff;

@@ -19,13 +19,13 @@ double common_spread(Norm norm, Index features) {
 }  // namespace
 
 Ranges::Ranges(const CertificateProblem& problem, Of of)
-    : own_support_(problem.geometry != nullptr
-                       ? nullptr
-                       : std::make_shared<SupportGeometry>(problem.support, problem.options, problem.engine)),
-      own_points_(problem.geometry != nullptr
-                      ? nullptr
-                      : std::make_shared<PointGeometry>(*own_support_, problem.points, problem.engine)),
-      geometry_(problem.geometry != nullptr ? *problem.geometry : *own_points_),
+    : support_owner_(problem.geometry != nullptr
+                         ? nullptr
+                         : std::make_shared<SupportGeometry>(problem.support, problem.options, problem.engine)),
+      points_owner_(problem.geometry != nullptr
+                        ? nullptr
+                        : std::make_shared<PointGeometry>(*support_owner_, problem.points, problem.engine)),
+      geometry_(problem.geometry != nullptr ? *problem.geometry : *points_owner_),
       points_(problem.points),
       shape_(problem.options.shape()),
       of_(of) {}

@@ -72,8 +72,8 @@ class Ranges {
  private:
   void cut_by_box(std::span<const Ball> balls, MatrixView<double> low, MatrixView<double> high) const;
 
-  std::shared_ptr<const SupportGeometry> own_support_;
-  std::shared_ptr<const PointGeometry> own_points_;
+  std::shared_ptr<const SupportGeometry> support_owner_;
+  std::shared_ptr<const PointGeometry> points_owner_;
   const PointGeometry& geometry_;
   MatrixView<const double> points_;
   BallShape shape_;

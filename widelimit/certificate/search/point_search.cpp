@@ -99,22 +99,22 @@ double PointSearch::expected() const {
 namespace {
 
 /// The bound of a ball that was built for that ball.
-struct OwnBound {
+struct PointBound {
   double radius = 0;
   double bound = 0;
 };
 
-bool near_each_other(const OwnBound& a, const OwnBound& b) {
+bool near_each_other(const PointBound& a, const PointBound& b) {
   constexpr double near = 1.25;
   return a.radius < near * b.radius && b.radius < near * a.radius;
 }
 
 /// Inverse interpolation at bound 0: the radius as a polynomial of the bound through all given bounds.
-double extrapolated(std::span<const OwnBound> bounds) {
+double extrapolated(std::span<const PointBound> bounds) {
   double radius = 0;
-  for (const OwnBound& a : bounds) {
+  for (const PointBound& a : bounds) {
     double term = a.radius;
-    for (const OwnBound& b : bounds) {
+    for (const PointBound& b : bounds) {
       if (&a != &b) term *= b.bound / (b.bound - a.bound);
     }
     radius += term;
@@ -194,8 +194,8 @@ class NestedSearch {
   /// of the line from the point itself. Both constants were tuned on digits; other data need one or two more balls.
   [[nodiscard]] double expected() const {
     constexpr double reached = 0.7, steepness = 2.4;
-    const auto known = std::span<const OwnBound>(bounds_);
-    const OwnBound& last = known.back();
+    const auto known = std::span<const PointBound>(bounds_);
+    const PointBound& last = known.back();
     for (std::size_t count = std::min<std::size_t>(3, known.size()); count >= 2; --count) {
       const auto some = known.last(count);
       const bool near = std::all_of(some.begin(), some.end(), [&](const auto& b) { return near_each_other(b, last); });
@@ -218,7 +218,7 @@ class NestedSearch {
   Index first_, least_, most_;
   Index low_;                 ///< largest grid index known to hold
   Index failed_ = unbounded;  ///< smallest grid index that fails by the bound of its own ball
-  std::vector<OwnBound> bounds_;
+  std::vector<PointBound> bounds_;
 };
 
 }  // namespace

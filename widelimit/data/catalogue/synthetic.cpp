@@ -65,7 +65,7 @@ Dataset make_synthetic(const Synthetic& kind, const SyntheticOptions& options) {
   }
   const double noise = options.noise < 0 ? kind.noise : options.noise;
   const Random places(options.seed, place_stream);
-  const Random shaking(options.seed, noise_stream);
+  const Random noise_source(options.seed, noise_stream);
   Dataset data;
   data.name = kind.name;
   data.shape = {1, 1, 2};
@@ -76,8 +76,8 @@ Dataset make_synthetic(const Synthetic& kind, const SyntheticOptions& options) {
     const int side = static_cast<int>(i % 2);
     double* xy = matrix.view().row(i);
     kind.point(places.uniform(index), side, options, index, xy);
-    xy[0] += noise * shaking.normal(2 * index);
-    xy[1] += noise * shaking.normal(2 * index + 1);
+    xy[0] += noise * noise_source.normal(2 * index);
+    xy[1] += noise * noise_source.normal(2 * index + 1);
     data.labels.push_back(side);
   }
   data.values = std::move(matrix);

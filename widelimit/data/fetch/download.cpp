@@ -25,7 +25,7 @@ class Download final : public HttpBody {
   Download(const SourceFile& file, const std::string& url, const fs::path& target, const FetchOptions& options,
            HttpClient& client, FetchMeter& meter)
       : file_(file), url_(url), options_(options), client_(client), meter_(meter), part_(target) {
-    meter_.was_there(std::min(part_.size(), file_.bytes));
+    meter_.add_present(std::min(part_.size(), file_.bytes));
     joined_ = part_.size() > 0;
   }
 
@@ -76,8 +76,8 @@ class Download final : public HttpBody {
            file_.bytes);
     }
     part_.append(piece);
-    meter_.came(piece.size());
-    came_ = true;
+    meter_.add_received(piece.size());
+    received_data_ = true;
   }
 
   void wait() override { meter_.wait(); }
@@ -85,7 +85,7 @@ class Download final : public HttpBody {
  private:
   /// Discards the received bytes.
   void start_again(const std::string& validator) {
-    meter_.was_lost(std::min(part_.size(), file_.bytes));
+    meter_.add_missing(std::min(part_.size(), file_.bytes));
     part_.restart(url_, validator);
   }
 
@@ -123,7 +123,8 @@ class Download final : public HttpBody {
     const bool no_range = outcome.status == 416;
     if (no_range) start_again("");
     const bool passing = outcome.end == HttpEnd::broken || outcome.end == HttpEnd::stalled ||
-                         outcome.end == HttpEnd::busy || (outcome.end == HttpEnd::unreachable && came_) || no_range;
+                         outcome.end == HttpEnd::busy || (outcome.end == HttpEnd::unreachable && received_data_) ||
+                         no_range;
     if (!passing || failures_ == options_.retries) fail_transfer(outcome);
     pause();
     ++failures_;
@@ -171,9 +172,9 @@ class Download final : public HttpBody {
   HttpClient& client_;
   FetchMeter& meter_;
   PartFile part_;
-  std::uint64_t offset_ = 0;  ///< offset requested by the current request
-  bool joined_ = false;       ///< the file was assembled from more than one response
-  bool came_ = false;         ///< this call has received data
+  std::uint64_t offset_ = 0;    ///< offset requested by the current request
+  bool joined_ = false;         ///< the file was assembled from more than one response
+  bool received_data_ = false;  ///< this call has received data
   int failures_ = 0;
 };
 

@@ -14,9 +14,9 @@ class FetchMeter {
  public:
   FetchMeter(Progress* progress, std::uint64_t missing) : progress_(progress), missing_(missing) {}
 
-  void came(std::uint64_t bytes) { received_ += bytes, missing_ -= bytes; }
-  void was_there(std::uint64_t bytes) { missing_ -= bytes; }
-  void was_lost(std::uint64_t bytes) { missing_ += bytes; }
+  void add_received(std::uint64_t bytes) { received_ += bytes, missing_ -= bytes; }
+  void add_present(std::uint64_t bytes) { missing_ -= bytes; }
+  void add_missing(std::uint64_t bytes) { missing_ += bytes; }
   /// Must be called often. Throws Error{interrupted} if the progress requests a stop.
   void wait();
   /// Reports the final state.

@@ -46,16 +46,16 @@ class Fetcher {
   Fetcher(const FetchOptions& options, fs::path folder, std::uint64_t bytes)
       : options_(options), folder_(std::move(folder)), meter_(options.progress, bytes) {}
 
-  void bring(const SourceFile& file) {
+  void fetch(const SourceFile& file) {
     const fs::path target = folder_ / file.place;
     const bool whole = file.members.empty() ? holds(file, target) : unpacked(file);
     const bool fetch = options_.replace || !whole;
     if (fetch && !file.members.empty()) {
-      bring_archive(file, target);
+      fetch_archive(file, target);
     } else if (fetch) {
       get(file, target);
     } else {
-      meter_.was_there(file.bytes);
+      meter_.add_present(file.bytes);
       meter_.wait();
     }
     if (file.members.empty()) add(file, target, fetch);
@@ -95,10 +95,10 @@ class Fetcher {
   }
 
   /// An archive that the user has placed there is used and kept.
-  void bring_archive(const SourceFile& file, const fs::path& target) {
+  void fetch_archive(const SourceFile& file, const fs::path& target) {
     const fs::path folder = target.parent_path();
     if (holds(file, target)) {
-      meter_.was_there(file.bytes);
+      meter_.add_present(file.bytes);
       unpack_members(file, target, folder);
     } else {
       get(file, target, [&](const fs::path& archive) { unpack_members(file, archive, folder); });
@@ -153,7 +153,7 @@ std::vector<FetchedFile> fetch_files(const std::vector<SourceFile>& files, const
   std::uint64_t bytes = 0;
   for (const SourceFile& file : files) bytes += file.bytes;
   Fetcher fetcher(options, folder_to_fill(options), bytes);
-  for (const SourceFile& file : files) fetcher.bring(file);
+  for (const SourceFile& file : files) fetcher.fetch(file);
   return fetcher.finish();
 }
 

@@ -51,14 +51,14 @@ void keep_last_of_each_key(std::vector<Journal::Record>& records) {
 
 }  // namespace
 
-Journal::Journal(const fs::path& path, bool forget)
+Journal::Journal(const fs::path& path, bool restart)
     : path_(path), file_(path, O_RDWR | O_CREAT | O_APPEND | own_file_flags) {
   require_own_file(file_, path);
   if (::flock(file_.id(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
     fail(Code::resource, "'{}' is in use: another process computes the same file; wait for it or stop it",
          path.string());
   }
-  if (!forget) read();
+  if (!restart) read();
 }
 
 void Journal::read() {

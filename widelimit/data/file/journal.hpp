@@ -25,9 +25,9 @@ class Journal {
   };
 
   /// Opens or creates the journal. Throws Error{resource} if another process has it open or it cannot be written,
-  /// Error{input} if its header is damaged. Records from the first damaged one on are discarded. If `forget`, existing
+  /// Error{input} if its header is damaged. Records from the first damaged one on are discarded. If `restart`, existing
   /// content is not read.
-  explicit Journal(const std::filesystem::path& path, bool forget = false);
+  explicit Journal(const std::filesystem::path& path, bool restart = false);
 
   /// Empty if no computation was started.
   [[nodiscard]] const std::string& header() const { return header_; }

@@ -185,7 +185,7 @@ std::uint64_t gzip_length(std::uint64_t packed, Bytes last) {
   return std::min<std::uint64_t>(load_scalar<std::uint32_t>(last.data(), std::endian::little), most * packed);
 }
 
-bool looks_gzip(Bytes start) { return as_text(start).starts_with("\x1f\x8b"); }
+bool is_gzip(Bytes start) { return as_text(start).starts_with("\x1f\x8b"); }
 
 }  // namespace
 
@@ -199,7 +199,7 @@ std::unique_ptr<ByteStream> unpacked_stream(std::unique_ptr<ByteStream> packed, 
                                             const ReadLimits& limits) {
   const Bytes first = packed->next();
   auto whole = std::make_unique<Pushed>(first, std::move(packed));
-  if (looks_gzip(first)) return std::make_unique<GzipStream>(std::move(whole), source);
+  if (is_gzip(first)) return std::make_unique<GzipStream>(std::move(whole), source);
   constexpr std::string_view xz_magic(
       "\xfd"
       "7zXZ\0",
@@ -231,7 +231,7 @@ Blob read_unpacked(const fs::path& path, const ReadLimits& limits) {
     expected = file.size();
     Blob ends(std::min<std::uint64_t>(expected, 4));
     file.read_at(0, ends);
-    if (looks_gzip(ends) && expected > 4) {
+    if (is_gzip(ends) && expected > 4) {
       file.read_at(expected - 4, ends);
       expected = gzip_length(expected, ends);
     }
@@ -242,7 +242,7 @@ Blob read_unpacked(const fs::path& path, const ReadLimits& limits) {
 
 Blob unpack(Bytes bytes, const std::string& source, const ReadLimits& limits) {
   const std::size_t packed = bytes.size();
-  const std::uint64_t expected = looks_gzip(bytes) && packed > 4 ? gzip_length(packed, bytes.last(4)) : packed;
+  const std::uint64_t expected = is_gzip(bytes) && packed > 4 ? gzip_length(packed, bytes.last(4)) : packed;
   const auto stream = unpacked_stream(memory_stream(bytes), source, limits);
   return read_all(*stream, expected, source, limits);
 }

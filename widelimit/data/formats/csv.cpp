@@ -263,7 +263,7 @@ void note_names(Dataset& data, const Column& column) {
                   data.name, column_text(column), count, data.count()));
 }
 
-void note_what_was_done(Dataset& data, const CsvCells& cells, const CsvLayout& layout) {
+void add_layout_notes(Dataset& data, const CsvCells& cells, const CsvLayout& layout) {
   data.notes = layout.notes;
   for (std::size_t j = 0; j < cells.columns.size(); ++j) {
     const Column& column = data.layout.columns[j];
@@ -308,7 +308,7 @@ Dataset parse_csv(std::string_view text, const ReadOptions& options) {
       numbers ? first_rows(std::move(cells.values), cells.rows) : features_of(cells, data.layout, options);
   data.shape = {1, 1, features.cols()};
   data.values = std::move(features);
-  note_what_was_done(data, cells, layout);
+  add_layout_notes(data, cells, layout);
   if (layout.labelled()) set_labels(data, cells.labels, options.source);
   if (!cells.outputs.empty()) {
     data.outputs = Matrix<double>(cells.rows, std::ssize(layout.table.outputs), Content::unset);

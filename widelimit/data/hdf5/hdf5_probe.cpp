@@ -29,7 +29,7 @@ constexpr std::size_t large_bytes_per_second = 10'000'000;
 constexpr std::size_t longest_message = 4000;  // less than a pipe's capacity, so that the child never blocks
 
 /// Silences the child, limits its CPU time and resets the signal handlers.
-void restrain_child(std::size_t bytes) {
+void limit_child(std::size_t bytes) {
   for (const int number : {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGXCPU, SIGINT, SIGTERM, SIGHUP}) {
     ::signal(number, SIG_DFL);
   }
@@ -79,7 +79,7 @@ void try_in_child(const std::function<void()>& read, std::size_t bytes, const st
   if (::pipe2(ends, O_CLOEXEC) != 0) return;
   const pid_t child = ::fork();
   if (child == 0) {
-    restrain_child(bytes);
+    limit_child(bytes);
     run_child(read, ends[1]);
   }
   ::close(ends[1]);

@@ -98,9 +98,7 @@ void mark(const std::vector<Index>& rows, std::vector<Index>& marks, const char*
   }
 }
 
-std::string plural(Index count, const char* thing) {
-  return fmt::format("{} {}{}", count, thing, count == 1 ? "" : "s");
-}
+std::string plural(Index count, const char* noun) { return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s"); }
 
 }  // namespace
 
@@ -135,15 +133,15 @@ std::vector<std::string> check_folds(std::span<const SplitRows> folds, Index sam
         fail(Code::input, "all training rows of fold {} are of one class; a classifier needs two", f + 1);
       }
     }
-    Index strange = 0;
+    Index unknown = 0;
     for (const Index row : folds[f].test) {
       if (trains[usize(row)] > 0) fail(Code::input, "fold {} both trains on and tests row {}", f + 1, row);
       tested[usize(row)] += 1;
-      strange += classes > 0 && learnt[usize(labels[usize(row)])] == 0 ? 1 : 0;
+      unknown += classes > 0 && learnt[usize(labels[usize(row)])] == 0 ? 1 : 0;
     }
-    if (strange > 0) {
+    if (unknown > 0) {
       notes.push_back(fmt::format("fold {} tests {} of classes that it does not train on; they count as errors", f + 1,
-                                  plural(strange, "row")));
+                                  plural(unknown, "row")));
     }
   }
   const Index never = std::count(tested.begin(), tested.end(), 0);

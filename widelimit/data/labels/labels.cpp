@@ -152,12 +152,12 @@ void relabel(Dataset& data, const std::vector<std::string>& class_names, bool re
     fail(Code::input, "{}: its labels are real numbers, but those of the training set are classes", data.name);
   }
   // Checks only classes with samples: rows may have been dropped.
-  std::vector<bool> met(data.class_names.size(), false);
-  for (const Index label : data.labels) met[usize(label)] = true;
+  std::vector<bool> occurs(data.class_names.size(), false);
+  for (const Index label : data.labels) occurs[usize(label)] = true;
   std::vector<double> numbers;
   std::vector<Index> places;
   for (const std::string& name : data.class_names) {
-    const bool used = met[numbers.size()];
+    const bool used = occurs[numbers.size()];
     const auto number = parse_real(name);
     const auto place = std::find(class_names.begin(), class_names.end(), name);
     if (used && regression && !number) {

@@ -171,8 +171,8 @@ Advance advance_series(const Recipe& recipe, const Step& step, const Variances& 
     Features& features = result.features;
     put(features, deviation_row, i, std::sqrt(variance[i]));
     put(features, inverse_row, i, ratio(1, std::sqrt(series.square)));
-    put(features, enough_row, i, series.enough);
-    put(features, plenty_row, i, series.plenty);
+    put(features, sufficient_terms_row, i, series.sufficient_terms);
+    put(features, maximal_terms_row, i, series.maximal_terms);
     put(features, rest_row, i, unit * series.rest);
     put(features, slope_rest_row, i, unit * series.slope_rest);
     put(features, long_rest_row, i, unit * series.long_rest);

@@ -71,7 +71,7 @@ class CudaKernels final : public Kernels {
   }
   [[nodiscard]] std::unique_ptr<Loaded> load(const Recipe& recipe, const SampleView& x, Precision precision,
                                              const std::function<void(Index)>& after) const override {
-    if (const std::string why = obstacle(recipe, precision); !why.empty()) fail(Code::usage, "{}", why);
+    if (const std::string reason = obstacle(recipe, precision); !reason.empty()) fail(Code::usage, "{}", reason);
     return path_of(recipe, precision)->load(x, threads_, after);
   }
   [[nodiscard]] std::size_t loaded_bytes(const Recipe& recipe, Precision precision,
@@ -165,11 +165,11 @@ class Cuda final : public LayeredEngine, public ConeEngine {
   EngineLayers layers_;  ///< share the device
 };
 
-/// Returns the number of devices, or 0 with the reason in `why`.
-int count_devices(std::string& why) {
+/// Returns the number of devices, or 0 with the reason in `reason`.
+int count_devices(std::string& reason) {
   const cuda::LoadedPlugin& loaded = cuda::loaded_plugin();
-  why = loaded.obstacle;
-  return loaded.plugin != nullptr ? loaded.plugin->count(why) : 0;
+  reason = loaded.obstacle;
+  return loaded.plugin != nullptr ? loaded.plugin->count(reason) : 0;
 }
 
 /// Opens each device once per process, so that all its engines can exchange matrices.
@@ -187,7 +187,7 @@ std::shared_ptr<OpenDevice> open_device(int device) {
 
 }  // namespace
 
-std::string cuda::own_activation(const Recipe& recipe) {
+std::string cuda::host_only_activation(const Recipe& recipe) {
   for (const Step& step : recipe.steps) {
     if (step.op != Op::dual || step.dual.phi != Phi::custom) continue;
     return fmt::format("the activation '{}' is user-defined or composed of several; only the back end cpu evaluates it",
@@ -207,9 +207,9 @@ std::unique_ptr<Engine> make_cuda_engine(std::shared_ptr<Device> device, std::st
 }
 
 std::unique_ptr<Engine> make_cuda_engine(int device, int threads) {
-  std::string why;
-  const int count = count_devices(why);
-  if (count == 0) fail(Code::usage, "back end cuda:{} is absent: {}; use the back end cpu", device, why);
+  std::string reason;
+  const int count = count_devices(reason);
+  if (count == 0) fail(Code::usage, "back end cuda:{} is absent: {}; use the back end cpu", device, reason);
   if (device >= count) {
     fail(Code::usage, "back end cuda:{} is absent: this machine has {} CUDA device{}, counted from 0", device, count,
          count == 1 ? "" : "s");
@@ -221,9 +221,9 @@ std::unique_ptr<Engine> make_cuda_engine(int device, int threads) {
 }
 
 EnginePresence cuda_presence() {
-  std::string why;
-  const int count = count_devices(why);
-  if (count == 0) return {"cuda", false, why};
+  std::string reason;
+  const int count = count_devices(reason);
+  if (count == 0) return {"cuda", false, reason};
   std::vector<DeviceFacts> devices;
   for (int device = 0; device < count; ++device) devices.push_back(cuda::loaded_plugin().plugin->facts(device));
   return cuda_presence(devices);

@@ -79,9 +79,9 @@ std::vector<double> CudaAlgebra::diagonal(const EngineMatrix& a) const {
 }
 
 Symmetry CudaAlgebra::symmetry(const EngineMatrix& k, double allowed) const {
-  const auto [equal, offender] = device_->symmetry(of(k), allowed);
-  Symmetry result{.equal = equal, .offender = std::nullopt};
-  if (offender.first >= 0) result.offender = offender;
+  const auto [equal, invalid_entry] = device_->symmetry(of(k), allowed);
+  Symmetry result{.equal = equal, .invalid_entry = std::nullopt};
+  if (invalid_entry.first >= 0) result.invalid_entry = invalid_entry;
   return result;
 }
 

@@ -58,8 +58,8 @@ class CudaAlgebra final : public Algebra, public DeviceMatrices {
   [[nodiscard]] std::unique_ptr<ShiftedFamily> shifted_family(EngineMatrix a, Progress* progress) const override;
 
   [[nodiscard]] EngineMatrix adopt(const DeviceView& foreign, std::shared_ptr<const void> owner) const override;
-  [[nodiscard]] DeviceView lend(const EngineMatrix& a) const override;
-  void settle() const override { device_->settle(); }
+  [[nodiscard]] DeviceView device_view(const EngineMatrix& a) const override;
+  void synchronize() const override { device_->synchronize(); }
   [[nodiscard]] MemoryUse memory_use() const override;
   [[nodiscard]] std::size_t tile_bytes(Index edge, Index outputs, Precision precision) const override;
   void add_ceiling(std::size_t bytes) const override { device_->add_ceiling(bytes); }

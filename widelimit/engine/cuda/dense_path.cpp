@@ -204,7 +204,7 @@ class DensePath final : public Path {
       : device_(std::move(device)), recipe_(recipe), precision_(precision) {}
 
   [[nodiscard]] std::string obstacle() const override {
-    if (std::string why = own_activation(recipe_); !why.empty()) return why;
+    if (std::string reason = host_only_activation(recipe_); !reason.empty()) return reason;
     if (cpu::deepest_stack(recipe_) > dense_depth) {
       return fmt::format("more than {} nested branches", dense_depth - 1);
     }

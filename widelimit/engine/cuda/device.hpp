@@ -66,7 +66,7 @@ class Device {
   /// Whether this device can access `memory`, which another library may have allocated.
   [[nodiscard]] virtual bool reaches(const void* memory) = 0;
   /// Waits for all work of this process on the device, including that of other libraries.
-  virtual void settle() = 0;
+  virtual void synchronize() = 0;
   /// Limits the total memory that this object allocates. The lowest of several ceilings counts; they may be removed in
   /// any order.
   virtual void add_ceiling(std::size_t bytes) = 0;
@@ -148,8 +148,8 @@ class Device {
 struct Plugin {
   int interface = 0;
   const char* version = nullptr;
-  /// Returns the number of devices of this machine, or 0 with the reason in `why`.
-  int (*count)(std::string& why) = nullptr;
+  /// Returns the number of devices of this machine, or 0 with the reason in `reason`.
+  int (*count)(std::string& reason) = nullptr;
   DeviceFacts (*facts)(int device) = nullptr;
   /// Throws Error{usage} if the device or a CUDA library is missing.
   std::unique_ptr<Device> (*open)(int device) = nullptr;

@@ -42,7 +42,7 @@ class Path {
 
 /// Returns the first activation that keeps a recipe off the device (user-defined, or several in a row without closed
 /// form) as a message; empty if there is none.
-[[nodiscard]] std::string own_activation(const Recipe& recipe);
+[[nodiscard]] std::string host_only_activation(const Recipe& recipe);
 /// Throws Error{usage} if samples loaded for `arithmetic` cannot fill outputs of this precision.
 void require_digits(Precision arithmetic, std::span<const Array> outputs);
 

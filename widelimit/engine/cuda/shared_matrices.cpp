@@ -16,12 +16,12 @@ EngineMatrix CudaAlgebra::adopt(const DeviceView& foreign, std::shared_ptr<const
   if (!empty && (entries.data == nullptr || !device_->reaches(entries.data))) {
     fail(Code::input, "the matrix lies in memory that this device cannot access; copy it to the device first");
   }
-  device_->settle();
+  device_->synchronize();
   return {std::make_shared<DeviceMemory>(device_, entries, std::move(owner)), entries.rows, entries.cols,
           entries.precision};
 }
 
-DeviceView CudaAlgebra::lend(const EngineMatrix& a) const {
+DeviceView CudaAlgebra::device_view(const EngineMatrix& a) const {
   const Array entries = of(a);
   return {entries.data, entries.rows, entries.cols, entries.stride, entries.precision};
 }

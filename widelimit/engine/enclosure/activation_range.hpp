@@ -69,7 +69,7 @@ struct Unimodal {
 }
 
 /// Returns true if a point of `at` + 2π·ℤ lies in the interval up to rounding.
-[[nodiscard]] WIDELIMIT_BOTH inline bool meets_turn(const Interval& x, double at) {
+[[nodiscard]] WIDELIMIT_BOTH inline bool contains_extremum(const Interval& x, double at) {
   constexpr double turn = 2 * std::numbers::pi;
   constexpr double doubt = 1e-9;
   return std::ceil((x.low - at) / turn - doubt) <= std::floor((x.high - at) / turn + doubt);
@@ -85,8 +85,8 @@ struct Unimodal {
   const double low = std::min(first, last) - inner_slack;
   const double high = std::max(first, last) + inner_slack;
   const double crest = std::numbers::pi / 2 - shift;
-  return {meets_turn(x, crest - std::numbers::pi) ? -1 : std::max(low, -1.0),
-          meets_turn(x, crest) ? 1 : std::min(high, 1.0)};
+  return {contains_extremum(x, crest - std::numbers::pi) ? -1 : std::max(low, -1.0),
+          contains_extremum(x, crest) ? 1 : std::min(high, 1.0)};
 }
 
 /// Range of √2·sin(√(2γ)·x + π/4).

@@ -86,7 +86,7 @@ class Variance {
   /// Variance n²/features of a norm n in units of 2^exponent.
   WIDELIMIT_BOTH Variance(const Interval& norm, int exponent, double features)
       : value_(norm * norm / Interval::of(features)), exponent_(exponent) {
-    settle();
+    normalise();
   }
 
   [[nodiscard]] WIDELIMIT_BOTH const Interval& value() const { return value_; }
@@ -102,11 +102,11 @@ class Variance {
   }
   WIDELIMIT_BOTH void multiply(const Interval& factor) {
     value_ = factor * value_;
-    settle();
+    normalise();
   }
   WIDELIMIT_BOTH void add(const Interval& term) {
     value_ = value_ + term;
-    settle();
+    normalise();
   }
   /// Raises the exponent so that the bias is not large in its units.
   WIDELIMIT_BOTH void raise_exponent(double bias) {
@@ -115,7 +115,7 @@ class Variance {
   }
 
  private:
-  WIDELIMIT_BOTH void settle() {
+  WIDELIMIT_BOTH void normalise() {
     const int half = scale_exponent(value_.high) / 2;
     if (half != 0) move_to(exponent_ + half);
   }

@@ -7,18 +7,18 @@
 namespace widelimit {
 
 /// A ball around c, the centre of the bounding box of ball ∩ box (for an ℓ2 ball the point itself), with z = x − c:
-/// ‖x̃‖ = ‖c̃‖ + ⟨c,z⟩/‖c̃‖ + v, 0 ≤ v ≤ bulge. Lengths are in units of 2^exponent.
+/// ‖x̃‖ = ‖c̃‖ + ⟨c,z⟩/‖c̃‖ + v, 0 ≤ v ≤ second_order. Lengths are in units of 2^exponent.
 struct LiftedRange {
-  Interval start;          ///< ‖c̃‖
-  Interval norm;           ///< ‖x̃‖; contains `start`
-  Interval lift;           ///< b√d/w
-  double centre_norm = 1;  ///< a number in `start`, by which c is divided
-  double factor = 1;       ///< factor of reaches: the radius for an ℓ2 ball
-  double step = 0;         ///< upper bound of ‖z‖
-  double bulge = 0;        ///< upper bound of ‖z‖²/(2‖c̃‖)
-  double inner_error = 0;  ///< error of the computed ⟨c, xᵢ⟩/‖x̃ᵢ‖
-  double sum_error = 0;    ///< relative error of a computed reach
-  double reach_error = 0;  ///< its absolute error for a step of length 1
+  Interval start;           ///< ‖c̃‖
+  Interval norm;            ///< ‖x̃‖; contains `start`
+  Interval lift;            ///< b√d/w
+  double centre_norm = 1;   ///< a number in `start`, by which c is divided
+  double factor = 1;        ///< factor of reaches: the radius for an ℓ2 ball
+  double step = 0;          ///< upper bound of ‖z‖
+  double second_order = 0;  ///< upper bound of ‖z‖²/(2‖c̃‖)
+  double inner_error = 0;   ///< error of the computed ⟨c, xᵢ⟩/‖x̃ᵢ‖
+  double sum_error = 0;     ///< relative error of a computed reach
+  double reach_error = 0;   ///< its absolute error for a step of length 1
   int exponent = 0;
   bool has_cosine = false;  ///< ‖x̃‖ > 0 on the ball
 };
@@ -58,8 +58,8 @@ struct SampleCosine {
   const double t = residual_place(inner, sample.offset, ball.centre_norm);
   const double off = std::max(above(std::abs(result.start.high - t)), above(std::abs(result.start.low - t)));
   const double found = reach * ball.factor;
-  const double swing = (found * (1 + ball.sum_error) + ball.step * (ball.reach_error + off)) * (1 + 0x1p-49);
-  result.reach = above(above(swing) + above(result.start.modulus() * ball.bulge));
+  const double variation = (found * (1 + ball.sum_error) + ball.step * (ball.reach_error + off)) * (1 + 0x1p-49);
+  result.reach = above(above(variation) + above(result.start.modulus() * ball.second_order));
   const Interval turn = Interval::of(result.reach) / ball.norm;
   result.rho = clamp(Interval{(result.start - turn).low, (result.start + turn).high}, -1, 1);
   return result;

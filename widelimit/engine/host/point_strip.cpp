@@ -59,26 +59,26 @@ void count_pair_f64(const double* decisions, double bias, const Tally& first, co
   }
 }
 
-void elect_f64(const double* tallies, Index classes, bool by_sums, Index* elected) {
+void find_winners_f64(const double* counts, Index classes, bool by_sums, Index* winners) {
   const D d;
   const hn::RebindToSigned<D> places;
   const auto lanes = static_cast<Index>(hn::Lanes(d));
   for (Index i = 0; i < strip_points; i += lanes) {
     V best = hn::Zero(d);
-    V votes = hn::LoadU(d, tallies + i);
-    V sum = hn::LoadU(d, tallies + strip_points + i);
+    V votes = hn::LoadU(d, counts + i);
+    V sum = hn::LoadU(d, counts + strip_points + i);
     for (Index c = 1; c < classes; ++c) {
-      const double* row = tallies + 2 * c * strip_points + i;
-      const V own_votes = hn::LoadU(d, row);
-      const V own_sum = hn::LoadU(d, row + strip_points);
-      const auto more = hn::Gt(own_votes, votes);
-      const auto larger = hn::And(hn::Eq(own_votes, votes), hn::Gt(own_sum, sum));
+      const double* row = counts + 2 * c * strip_points + i;
+      const V class_votes = hn::LoadU(d, row);
+      const V class_sum = hn::LoadU(d, row + strip_points);
+      const auto more = hn::Gt(class_votes, votes);
+      const auto larger = hn::And(hn::Eq(class_votes, votes), hn::Gt(class_sum, sum));
       const auto wins = by_sums ? hn::Or(more, larger) : more;
       best = hn::IfThenElse(wins, hn::Set(d, static_cast<double>(c)), best);
-      votes = hn::IfThenElse(wins, own_votes, votes);
-      sum = hn::IfThenElse(wins, own_sum, sum);
+      votes = hn::IfThenElse(wins, class_votes, votes);
+      sum = hn::IfThenElse(wins, class_sum, sum);
     }
-    hn::StoreU(hn::ConvertTo(places, best), places, elected + i);
+    hn::StoreU(hn::ConvertTo(places, best), places, winners + i);
   }
 }
 
@@ -90,7 +90,7 @@ namespace widelimit::host {
 
 HWY_EXPORT(weigh_strip_f64);
 HWY_EXPORT(count_pair_f64);
-HWY_EXPORT(elect_f64);
+HWY_EXPORT(find_winners_f64);
 
 void weigh_strip(std::span<const Weighted> entries, const double* strip, double* sums) {
   HWY_DYNAMIC_DISPATCH(weigh_strip_f64)(entries, strip, sums);
@@ -98,8 +98,8 @@ void weigh_strip(std::span<const Weighted> entries, const double* strip, double*
 void count_pair(const double* decisions, double bias, const Tally& first, const Tally& second) {
   HWY_DYNAMIC_DISPATCH(count_pair_f64)(decisions, bias, first, second);
 }
-void elect(const double* tallies, Index classes, bool by_sums, Index* elected) {
-  HWY_DYNAMIC_DISPATCH(elect_f64)(tallies, classes, by_sums, elected);
+void find_winners(const double* counts, Index classes, bool by_sums, Index* winners) {
+  HWY_DYNAMIC_DISPATCH(find_winners_f64)(counts, classes, by_sums, winners);
 }
 
 }  // namespace widelimit::host

@@ -49,7 +49,7 @@ struct Tally {
 void count_pair(const double* decisions, double bias, const Tally& first, const Tally& second);
 
 /// Selects for each point the class with the most votes; ties go to the first class or, with `by_sums`, to the larger
-/// sum. Row 2c of `tallies` holds the votes of class c, row 2c + 1 its sums.
-void elect(const double* tallies, Index classes, bool by_sums, Index* elected);
+/// sum. Row 2c of `counts` holds the votes of class c, row 2c + 1 its sums.
+void find_winners(const double* counts, Index classes, bool by_sums, Index* winners);
 
 }  // namespace widelimit::host

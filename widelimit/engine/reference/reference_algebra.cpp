@@ -158,7 +158,7 @@ Symmetry ReferenceAlgebra::symmetry(const EngineMatrix& k, double allowed) const
       result.equal = false;
       const Number unit = allowed * std::sqrt(std::abs(m(i, i))) * std::sqrt(std::abs(m(j, j)));
       if (!finite || !(std::abs(m(i, j) - m(j, i)) <= unit)) {
-        result.offender = std::pair(i, j);
+        result.invalid_entry = std::pair(i, j);
         return result;
       }
     }

@@ -78,7 +78,7 @@ void rebuild(const Step& step, bool all_pairs_after, State& state, const Gather&
 }
 
 /// Resets the bounds on rr' ∓ Σ to the largest number, i.e. no bound.
-void forget_complements(State& state) {
+void clear_complements(State& state) {
   state.minus.assign(state.sigma.size(), std::numeric_limits<Real>::max());
   state.plus = state.minus;
   state.excess.assign(state.sigma.size(), 0);
@@ -176,7 +176,7 @@ void pool(const Step& step, const Trace& x1, const Trace& x2, State& state) {
   for_each_kernel(state, [&](std::vector<Real>& values) {
     for (Real& value : values) value *= scale * scale;
   });
-  forget_complements(state);
+  clear_complements(state);
   for (Index p = 0; p < state.positions; ++p) {
     Real difference = 0;
     Real sum = 0;
@@ -280,7 +280,7 @@ void attend(const Trace& x1, const Trace& x2, State& state) {
     }
     values = std::move(whole);
   });
-  forget_complements(state);
+  clear_complements(state);
 }
 
 void join(const Trace& x1, const Trace& x2, State& state, const State& other) {

@@ -100,8 +100,8 @@ Matrix<double> predict_outputs(const TrainedNetwork& trained, const SampleView& 
                                Progress* progress) {
   const Interruptible interruptible(progress);
   // A vector of the same size is interpreted as the image, row by row; images of another shape are rejected.
-  const bool laid_out = x.shape == trained.shape || x.shape.is_vector() || trained.shape.is_vector();
-  if (!laid_out || x.shape.size() != trained.shape.size()) {
+  const bool shapes_match = x.shape == trained.shape || x.shape.is_vector() || trained.shape.is_vector();
+  if (!shapes_match || x.shape.size() != trained.shape.size()) {
     fail(Code::input, "samples of shape {}; the network was trained on {}", to_string(x.shape),
          to_string(trained.shape));
   }

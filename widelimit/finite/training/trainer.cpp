@@ -16,7 +16,7 @@ namespace {
 
 /// Samples per batch of an evaluation outside the step.
 constexpr Index record_block = 512;
-double pull_of(Regulariser regulariser, double lambda, const WeightSlot& slot, bool last) {
+double l2_coefficient(Regulariser regulariser, double lambda, const WeightSlot& slot, bool last) {
   switch (regulariser) {
     case Regulariser::init:
       return lambda;
@@ -74,7 +74,8 @@ Trainer<T>::Trainer(const Architecture& architecture, const TrainData& data, con
   if (options.rate) {
     summary_.rate = *options.rate;
   } else {
-    summary_.rate = options.from != nullptr && options.from->state ? options.from->summary.rate : own_rate();
+    summary_.rate =
+        options.from != nullptr && options.from->state ? options.from->summary.rate : default_learning_rate();
   }
 }
 
@@ -156,10 +157,10 @@ void Trainer<T>::step(std::span<const Index> batch, double rate) {
   for (std::size_t l = 0; l < w_.slots.size(); ++l) {
     const WeightSlot& slot = architecture_.slots[l];
     if (!slot.trained) continue;
-    const double pull = pull_of(options_.regulariser, options_.lambda, slot, l + 1 == w_.slots.size());
+    const double l2 = l2_coefficient(options_.regulariser, options_.lambda, slot, l + 1 == w_.slots.size());
     const SlotStep<T> how{.rate = rate,
-                          .pull = pull,
-                          .anchor = options_.regulariser == Regulariser::init && pull != 0 ? &start_.slots[l] : nullptr,
+                          .l2 = l2,
+                          .anchor = options_.regulariser == Regulariser::init && l2 != 0 ? &start_.slots[l] : nullptr,
                           .optimiser = options_.optimiser,
                           .steps = summary_.steps - options_.initial_step,
                           .velocity = moments > 0 ? &velocity_.slots[l] : nullptr,
@@ -192,8 +193,8 @@ double Trainer<T>::penalty() const {
     return std::accumulate(values.begin(), values.end(), 0.0,
                            [](double s, T v) { return s + static_cast<double>(v) * static_cast<double>(v); });
   };
-  const double pull = pull_of(options_.regulariser, options_.lambda, architecture_.slots.back(), true);
-  return pull / 2 * (squares(w_.slots.back().w) + squares(w_.slots.back().b));
+  const double l2 = l2_coefficient(options_.regulariser, options_.lambda, architecture_.slots.back(), true);
+  return l2 / 2 * (squares(w_.slots.back().w) + squares(w_.slots.back().b));
 }
 
 template <std::floating_point T>
@@ -289,9 +290,9 @@ void Trainer<T>::finish(TrainedNetwork& trained) {
     summary_.message += "; the weights are reset to the initial ones";
   }
   if (options_.checkpoint && options_.flow_time == 0 && summary_.finished()) checkpoint(trained);
-  w_.bring_home();
-  start_.bring_home();
-  hand_over(trained, false);
+  w_.move_to_host();
+  start_.move_to_host();
+  export_state(trained, false);
   trained.record = std::move(record_);
 }
 

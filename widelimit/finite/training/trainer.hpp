@@ -48,8 +48,8 @@ class Trainer {
   /// Computes the gradient at the current samples and takes a step.
   void step(std::span<const Index> batch, double rate);
   [[nodiscard]] std::uint64_t samples_checksum() const;
-  void hand_over(TrainedNetwork& trained, bool with_state);
-  void take_back(TrainedNetwork& trained);
+  void export_state(TrainedNetwork& trained, bool with_state);
+  void import_state(TrainedNetwork& trained);
   void checkpoint(TrainedNetwork& trained);
   [[nodiscard]] bool checkpoint_due() const;
   void resume(const TrainedNetwork& from);
@@ -60,7 +60,7 @@ class Trainer {
   double loss_of(const Matrix<double>& outputs, MatrixView<const double> targets) const;
   [[nodiscard]] RateProblem rate_problem() const;
   /// Returns the default learning rate.
-  [[nodiscard]] double own_rate() const;
+  [[nodiscard]] double default_learning_rate() const;
   /// Returns whether to stop; sets the ending if outputs or loss are not finite or too large.
   bool diverged();
   /// Returns whether to stop because no gradient separates the samples any more, according to the last record.

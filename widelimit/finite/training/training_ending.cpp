@@ -13,7 +13,7 @@ namespace widelimit {
 namespace {
 
 /// A loss that grew by this factor counts as diverging.
-constexpr double hopeless = 1e6;
+constexpr double divergence_factor = 1e6;
 /// A final objective above the initial one by this factor counts as (slow) divergence.
 constexpr double raised = 2;
 /// Rounding residue of an objective of 0, per sample.
@@ -48,16 +48,16 @@ template <std::floating_point T>
 RateProblem Trainer<T>::rate_problem() const {
   const bool linear = options_.linearised || linear_in_weights(architecture_);
   const double ridge = options_.regulariser == Regulariser::aux ? largest_curvature(options_.loss.kind).value_or(1) : 1;
-  const bool pulled = options_.regulariser != Regulariser::none;
+  const bool regularised = options_.regulariser != Regulariser::none;
   return {.loss = options_.loss,
-          .lambda = (pulled ? ridge * options_.lambda : 0) + options_.optimiser.weight_decay,
+          .lambda = (regularised ? ridge * options_.lambda : 0) + options_.optimiser.weight_decay,
           .batch = options_.batch,
           .slope = linear ? 0 : first_slope(options_.loss, targets_),
           .progress = options_.progress};
 }
 
 template <std::floating_point T>
-double Trainer<T>::own_rate() const {
+double Trainer<T>::default_learning_rate() const {
   if (options_.optimiser.adaptive()) return adaptive_rate(architecture_);
   return default_rate(architecture_, options_.linearised ? start_ : w_, x_, rate_problem(), engine_);
 }
@@ -77,7 +77,7 @@ bool Trainer<T>::diverged() {
     first_loss_ = batch_values_.loss;
     if (std::isfinite(first_loss_)) return false;
   }
-  if (batch_values_.loss <= hopeless * (first_loss_ + static_cast<double>(samples_))) return false;
+  if (batch_values_.loss <= divergence_factor * (first_loss_ + static_cast<double>(samples_))) return false;
   summary_.ending = TrainEnding::diverged;
   if (at_start()) {
     summary_.message = "the loss of the untrained network is not finite; scale the samples down";
@@ -113,13 +113,13 @@ bool Trainer<T>::targets_differ() const {
   return false;
 }
 
-/// A network that can leave a dead state, by a pull to the initial weights, momentum or weight decay, is judged only at
-/// the end.
+/// A network that can leave a dead state, by a penalty on the distance to the initial weights, momentum or weight
+/// decay, is judged only at the end.
 template <std::floating_point T>
 bool Trainer<T>::died(bool last) {
   if (at_start() || record_.loss.back() <= 0 || !constant_) return false;
-  const bool pulled = options_.lambda > 0 && options_.regulariser != Regulariser::none;
-  if (!last && (pulled || options_.optimiser.drifts())) return false;
+  const bool regularised = options_.lambda > 0 && options_.regulariser != Regulariser::none;
+  if (!last && (regularised || options_.optimiser.drifts())) return false;
   if (!targets_differ()) return false;
   const std::string layer = dead_layer(architecture_, options_.linearised ? start_ : w_, x_, engine_);
   if (layer.empty()) return false;
@@ -147,8 +147,8 @@ void Trainer<T>::check_end() {
 
 template RateProblem Trainer<float>::rate_problem() const;
 template RateProblem Trainer<double>::rate_problem() const;
-template double Trainer<float>::own_rate() const;
-template double Trainer<double>::own_rate() const;
+template double Trainer<float>::default_learning_rate() const;
+template double Trainer<double>::default_learning_rate() const;
 template bool Trainer<float>::diverged();
 template bool Trainer<double>::diverged();
 template bool Trainer<float>::died(bool);

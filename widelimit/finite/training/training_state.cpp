@@ -14,9 +14,9 @@ std::uint64_t Trainer<T>::samples_checksum() const {
   return sum;
 }
 
-/// Weights are moved, not copied; take_back() moves them back.
+/// Weights are moved, not copied; import_state() moves them back.
 template <std::floating_point T>
-void Trainer<T>::hand_over(TrainedNetwork& trained, bool with_state) {
+void Trainer<T>::export_state(TrainedNetwork& trained, bool with_state) {
   trained.parameters = std::move(w_);
   trained.start = std::move(start_);
   trained.summary = summary_;
@@ -33,7 +33,7 @@ void Trainer<T>::hand_over(TrainedNetwork& trained, bool with_state) {
 }
 
 template <std::floating_point T>
-void Trainer<T>::take_back(TrainedNetwork& trained) {
+void Trainer<T>::import_state(TrainedNetwork& trained) {
   w_ = std::move(std::get<Parameters<T>>(trained.parameters));
   start_ = std::move(std::get<Parameters<T>>(trained.start));
   velocity_ = std::move(std::get<Parameters<T>>(trained.state->velocity));
@@ -44,9 +44,9 @@ void Trainer<T>::take_back(TrainedNetwork& trained) {
 
 template <std::floating_point T>
 void Trainer<T>::checkpoint(TrainedNetwork& trained) {
-  hand_over(trained, true);
+  export_state(trained, true);
   options_.checkpoint(trained);
-  take_back(trained);
+  import_state(trained);
 }
 
 template <std::floating_point T>
@@ -80,8 +80,8 @@ void Trainer<T>::resume(const TrainedNetwork& from) {
 
 template std::uint64_t Trainer<float>::samples_checksum() const;
 template std::uint64_t Trainer<double>::samples_checksum() const;
-template void Trainer<float>::hand_over(TrainedNetwork&, bool);
-template void Trainer<double>::hand_over(TrainedNetwork&, bool);
+template void Trainer<float>::export_state(TrainedNetwork&, bool);
+template void Trainer<double>::export_state(TrainedNetwork&, bool);
 template void Trainer<float>::checkpoint(TrainedNetwork&);
 template void Trainer<double>::checkpoint(TrainedNetwork&);
 template bool Trainer<float>::checkpoint_due() const;

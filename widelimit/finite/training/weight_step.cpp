@@ -47,7 +47,7 @@ class Move {
         adaptive_(step.optimiser.adaptive()),
         nesterov_(step.optimiser.kind == OptimiserKind::nesterov),
         decoupled_(step.optimiser.kind == OptimiserKind::adamw),
-        pull_(step.pull),
+        l2_(step.l2),
         decay_(decoupled_ ? 0.0 : step.optimiser.weight_decay),
         kept_(static_cast<T>(step.optimiser.momentum)),
         left_(static_cast<T>(decoupled_ ? 1 - step.rate * step.optimiser.weight_decay : 1.0)),
@@ -63,12 +63,12 @@ class Move {
   }
 
   [[nodiscard]] bool adaptive() const { return adaptive_; }
-  [[nodiscard]] bool penalised() const { return pull_ != 0 || decay_ != 0; }
+  [[nodiscard]] bool penalised() const { return l2_ != 0 || decay_ != 0; }
   /// Returns the constants of begin() and end() for an engine with separate memory.
   [[nodiscard]] WeightMove<T> constants() const {
     return {.adaptive = adaptive_,
             .nesterov = nesterov_,
-            .pulled = static_cast<T>(factor() * pull_),
+            .scaled_l2 = static_cast<T>(factor() * l2_),
             .decayed = static_cast<T>(factor() * decay_),
             .kept = kept_,
             .left = left_,
@@ -85,10 +85,10 @@ class Move {
 
   /// Initialises the sum with the penalties and the decayed velocity.
   void begin(const Numbers<T>& n, Index count) const {
-    const auto pulled = static_cast<T>(factor() * pull_);
+    const auto scaled_l2 = static_cast<T>(factor() * l2_);
     const auto decayed = static_cast<T>(factor() * decay_);
     const auto penalty = [&](Index j) {
-      return pulled * (n.w[j] - (n.anchor == nullptr ? T{0} : n.anchor[j])) + decayed * n.w[j];
+      return scaled_l2 * (n.w[j] - (n.anchor == nullptr ? T{0} : n.anchor[j])) + decayed * n.w[j];
     };
     if (adaptive_) {
       for (Index j = 0; j < count; ++j) n.gradient[j] = penalty(j);
@@ -124,7 +124,7 @@ class Move {
   bool adaptive_;
   bool nesterov_;
   bool decoupled_;
-  double pull_;
+  double l2_;
   double decay_;  ///< coupled weight decay, part of the gradient
   T kept_;
   T left_;  ///< factor of the weights by decoupled weight decay

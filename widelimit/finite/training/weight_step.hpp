@@ -6,14 +6,14 @@
 namespace widelimit {
 
 /// One step of one slot: G = w_scale·Σ a dᵀ is the gradient of the losses; the optimiser (optimiser.hpp) updates W with
-///   g = G + pull·(W − anchor) + weight_decay·W,
+///   g = G + l2·(W − anchor) + weight_decay·W,
 /// and likewise the bias. A step that is linear in g does not store the gradient: G is added to the velocity, or to W
 /// itself, which is read and written once, tile by tile, since a product of 128 samples is otherwise memory-bound. A
 /// small W with many rows to sum, as in convolutions, is computed in blocks of rows, added in order.
 template <std::floating_point T>
 struct SlotStep {
   double rate = 0;
-  double pull = 0;
+  double l2 = 0;
   const Weights<T>* anchor = nullptr;  ///< null: zero
   Optimiser optimiser = {};
   Index steps = 0;                 ///< number of previous steps

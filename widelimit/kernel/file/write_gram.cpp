@@ -71,44 +71,45 @@ Fingerprint fingerprint_of(std::span<const Network> networks, std::span<const Gr
   return result;
 }
 
-/// Work plan of a run.
-struct Work {
+/// Matrices, tasks and panels of a run.
+struct FilePlan {
   std::vector<Recipe> recipes;
   std::vector<FileTask> tasks;
   std::vector<TiledMatrix> matrices;
-  std::vector<PanelPlan> plans;
+  std::vector<PanelPlan> panel_plans;
 };
 
-void add_matrices(Work& work, const std::string& prefix, const GramBlock& block, const GramFileOptions& options) {
+void add_matrices(FilePlan& plan, const std::string& prefix, const GramBlock& block, const GramFileOptions& options) {
   const Index rows = block.x1.count();
   const Index cols = block.x2 ? block.x2->count() : rows;
   for (const Kind kind : {Kind::nngp, Kind::ntk}) {
     if (!has(options.kind, kind)) continue;
-    work.matrices.push_back({prefix + block.prefix + kind_text(kind), options.precision, rows, cols,
+    plan.matrices.push_back({prefix + block.prefix + kind_text(kind), options.precision, rows, cols,
                              std::min(rows, chunk_edge), std::min(cols, chunk_edge), 0});
   }
 }
 
-Work lay_out_work(std::span<const Network> networks, std::span<const GramBlock> blocks,
-                  const GramFileOptions& options) {
-  Work work;
+FilePlan plan_file(std::span<const Network> networks, std::span<const GramBlock> blocks,
+                   const GramFileOptions& options) {
+  FilePlan plan;
   for (const Network& network : networks) {
-    work.recipes.push_back(lower(network, blocks.front().x1.shape, recipe_outputs(options.kind)));
+    plan.recipes.push_back(lower(network, blocks.front().x1.shape, recipe_outputs(options.kind)));
   }
   for (std::size_t k = 0; k < networks.size(); ++k) {
     const std::string prefix = networks.size() == 1 ? "" : fmt::format("network{}/", k + 1);
     for (const GramBlock& block : blocks) {
-      work.tasks.push_back(
-          {{&work.recipes[k], block.x1, block.x2, options.precision}, work.matrices.size(), work.tasks.size()});
-      add_matrices(work, prefix, block, options);
+      plan.tasks.push_back(
+          {{&plan.recipes[k], block.x1, block.x2, options.precision}, plan.matrices.size(), plan.tasks.size()});
+      add_matrices(plan, prefix, block, options);
     }
   }
-  return work;
+  return plan;
 }
 
-void plan(Work& work, std::size_t samples, std::size_t records, const GramFileOptions& options, const Engine& engine) {
+void set_panel_plans(FilePlan& plan, std::size_t samples, std::size_t records, const GramFileOptions& options,
+                     const Engine& engine) {
   const std::size_t budget = options.memory.value_or(samples + available_memory().value_or(2 * usual_memory) / 2);
-  for (const FileTask& task : work.tasks) {
+  for (const FileTask& task : plan.tasks) {
     const GramTask& gram = task.gram;
     PanelNeeds needs{.rows = gram.x1.count(), .cols = gram.columns().count(), .symmetric = gram.symmetric()};
     needs.edge = task.edge(engine);
@@ -122,22 +123,22 @@ void plan(Work& work, std::size_t samples, std::size_t records, const GramFileOp
     if (const Index most = most_loaded(gram, needs.edge, engine); most > 0) {
       needs.most = needs.most > 0 ? std::min(needs.most, most) : most;
     }
-    work.plans.push_back(plan_panels(needs));
+    plan.panel_plans.push_back(plan_panels(needs));
   }
 }
 
 /// Largest quadrature error of a sample; 0 without a pass over the samples if all formulas are closed.
-double quadrature_error(const Work& work, std::span<const Network> networks, std::span<const GramBlock> blocks,
+double quadrature_error(const FilePlan& plan, std::span<const Network> networks, std::span<const GramBlock> blocks,
                         const GramFileOptions& options, const Engine& engine) {
   double error = 0;
   for (std::size_t k = 0; k < networks.size(); ++k) {
     if (exactness(networks[k]) == Exactness::closed_form) continue;
     for (const SampleView& x : distinct_sets(blocks)) {
-      const Index step = std::max<Index>(1, work.plans[k * blocks.size()].cols);
+      const Index step = std::max<Index>(1, plan.panel_plans[k * blocks.size()].cols);
       for (Index first = 0; first < x.count(); first += step) {
         const Index count = std::min(step, x.count() - first);
         ProgressTicker ticker(options.progress, x.count(), "samples");
-        const auto loaded = engine.kernels().load(work.recipes[k], x.part(first, count), options.precision,
+        const auto loaded = engine.kernels().load(plan.recipes[k], x.part(first, count), options.precision,
                                                   [&](Index done) { ticker.at(first + done); });
         error = std::max(error, loaded->quadrature_error());
       }
@@ -159,11 +160,11 @@ double stored_quadrature_error(const GramWriter& file) {
   return settings.is_object() ? settings.value("quadrature_error", 0.0) : 0.0;
 }
 
-Index finished_pairs(const Work& work, const GramWriter& file, const Engine& engine) {
+Index finished_pairs(const FilePlan& plan, const GramWriter& file, const Engine& engine) {
   Index pairs = 0;
-  for (std::size_t k = 0; k < work.tasks.size() && file.resumed(); ++k) {
-    const FileTask& task = work.tasks[k];
-    Traversal(task.gram, work.plans[k], engine).each_pair([&](const Panel& rows, const Panel& cols) {
+  for (std::size_t k = 0; k < plan.tasks.size() && file.resumed(); ++k) {
+    const FileTask& task = plan.tasks[k];
+    Traversal(task.gram, plan.panel_plans[k], engine).each_pair([&](const Panel& rows, const Panel& cols) {
       for (const Tile& tile : task.tiles(rows.range(), cols.range(), engine)) {
         pairs += file.finished(task.key(tile)) ? task.pairs(tile) : 0;
       }
@@ -172,15 +173,15 @@ Index finished_pairs(const Work& work, const GramWriter& file, const Engine& eng
   return pairs;
 }
 
-void compute(const Work& work, const GramFileOptions& options, const Engine& engine, GramWriter& file,
+void compute(const FilePlan& plan, const GramFileOptions& options, const Engine& engine, GramWriter& file,
              GramFileSummary& summary) {
   Index total = 0;
-  for (const FileTask& task : work.tasks) total += task.gram.pairs();
-  const Index kept = finished_pairs(work, file, engine);
+  for (const FileTask& task : plan.tasks) total += task.gram.pairs();
+  const Index kept = finished_pairs(plan, file, engine);
   PairProgress progress(options.progress, total - kept);
-  for (std::size_t k = 0; k < work.tasks.size(); ++k) {
-    const FileTask& task = work.tasks[k];
-    const std::vector<EntryCount> counts = write_tiles(task, work.plans[k], engine, file, progress);
+  for (std::size_t k = 0; k < plan.tasks.size(); ++k) {
+    const FileTask& task = plan.tasks[k];
+    const std::vector<EntryCount> counts = write_tiles(task, plan.panel_plans[k], engine, file, progress);
     for (std::size_t s = 0; s < counts.size(); ++s) {
       Entries& entries = summary.matrices[task.first_matrix + s].entries;
       const double count = static_cast<double>(entries.rows) * static_cast<double>(entries.cols);
@@ -202,12 +203,12 @@ GramFileSummary write_gram(const std::filesystem::path& path, std::span<const Ne
   const auto start = Clock::now();
   const DeviceMemoryLimit limit(engine, options.memory);
   check_blocks(networks, blocks);
-  Work work = lay_out_work(networks, blocks, options);
+  FilePlan plan = plan_file(networks, blocks, options);
   GramFileSummary summary;
-  for (const TiledMatrix& matrix : work.matrices) {
+  for (const TiledMatrix& matrix : plan.matrices) {
     summary.matrices.push_back({matrix.name, {.rows = matrix.rows, .cols = matrix.cols}});
   }
-  for (const Recipe& recipe : work.recipes) summary.routes.push_back(engine.kernels().route(recipe, options.precision));
+  for (const Recipe& recipe : plan.recipes) summary.routes.push_back(engine.kernels().route(recipe, options.precision));
 
   GramWriter file(path, fingerprint_of(networks, blocks, options), options.existing);
   summary.complete_before = file.complete();
@@ -217,20 +218,20 @@ GramFileSummary write_gram(const std::filesystem::path& path, std::span<const Ne
   }
   std::size_t samples = 0;
   for (const SampleView& x : distinct_sets(blocks)) samples += x.bytes();
-  plan(work, samples, file.records().size(), options, engine);
-  for (std::size_t k = 0; k < work.plans.size(); ++k) {
-    const PanelPlan& panel = work.plans[k];
+  set_panel_plans(plan, samples, file.records().size(), options, engine);
+  for (std::size_t k = 0; k < plan.panel_plans.size(); ++k) {
+    const PanelPlan& panel = plan.panel_plans[k];
     summary.memory = std::max(summary.memory, panel.bytes);
-    if (panel.rows > 0) summary.panels += (work.tasks[k].gram.x1.count() + panel.rows - 1) / panel.rows;
+    if (panel.rows > 0) summary.panels += (plan.tasks[k].gram.x1.count() + panel.rows - 1) / panel.rows;
   }
   try {
     if (file.resumed()) {
       summary.quadrature_error = stored_quadrature_error(file);
     } else {
-      summary.quadrature_error = quadrature_error(work, networks, blocks, options, engine);
-      file.create(work.matrices, options.beside, settings_text(options, summary));
+      summary.quadrature_error = quadrature_error(plan, networks, blocks, options, engine);
+      file.create(plan.matrices, options.beside, settings_text(options, summary));
     }
-    compute(work, options, engine, file, summary);
+    compute(plan, options, engine, file, summary);
     file.finish();
   } catch (const Error& error) {
     if (error.code() == Code::numerical) file.discard();

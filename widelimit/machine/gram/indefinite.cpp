@@ -74,7 +74,7 @@ std::vector<Fit> indefinite_fits(const GramMatrix& k, Index samples, Index outpu
   return fits;
 }
 
-void name_cure(const GramMatrix& k, std::span<Fit> fits, Progress* progress) {
+void name_diagonal_shift(const GramMatrix& k, std::span<Fit> fits, Progress* progress) {
   std::string message;
   for (Fit& fit : fits) {
     if (fit.summary.ending != Ending::not_positive_definite) continue;

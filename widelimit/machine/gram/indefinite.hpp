@@ -41,6 +41,6 @@ inline constexpr Index most_exact_samples = 4000;
                                                double seconds, Progress* progress);
 
 /// Converts fits whose solver met negative curvature to such zero fits.
-void name_cure(const GramMatrix& k, std::span<Fit> fits, Progress* progress);
+void name_diagonal_shift(const GramMatrix& k, std::span<Fit> fits, Progress* progress);
 
 }  // namespace widelimit

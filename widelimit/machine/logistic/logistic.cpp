@@ -241,7 +241,7 @@ Fit fit_logistic(const GramMatrix& k, std::span<const double> labels, const Logi
   if (!known && !is_semidefinite(k, options.progress)) {
     return std::move(indefinite_fits(k, k.samples(), 1, 1, seconds_since(begin), options.progress).front());
   }
-  if (const auto kept = weighty_samples(options.weights)) {
+  if (const auto kept = positive_weight_samples(options.weights)) {
     const std::vector<double> weights = chosen(options.weights, *kept);
     LogisticOptions inner = options;
     inner.weights = weights;
@@ -253,7 +253,7 @@ Fit fit_logistic(const GramMatrix& k, std::span<const double> labels, const Logi
   Fit fit = solve(k, losses, options,
                   {k, rounding, losses, options.lambda, options.bias, options.tolerance, options.progress});
   fit.summary.seconds = seconds_since(begin);
-  name_cure(k, {&fit, 1}, options.progress);
+  name_diagonal_shift(k, {&fit, 1}, options.progress);
   return fit;
 }
 

@@ -98,7 +98,8 @@ bool SoftmaxNewton::advance() {
                                          .factored = factored_,
                                          .progress = progress_.get()});
   inner_ += step.iterations;
-  factored_ = factored_ || step.iterations > SoftmaxPreconditioner::iterations_worth(features_, losses_.classes());
+  factored_ =
+      factored_ || step.iterations > SoftmaxPreconditioner::iterations_per_factorisation(features_, losses_.classes());
   if (std::isfinite(step.condition)) summary_.condition = step.condition;
   const Matrix<double> change = features_.values(step.move);
   const double lambda = options_.lambda;
@@ -250,7 +251,7 @@ Fit fit_softmax(const GramMatrix& k, std::span<const Index> labels, Index classe
   if (!known && !is_semidefinite(k, options.progress)) {
     return std::move(indefinite_fits(k, k.samples(), classes, 1, seconds_since(begin), options.progress).front());
   }
-  if (const auto kept = weighty_samples(options.weights)) {
+  if (const auto kept = positive_weight_samples(options.weights)) {
     const std::vector<double> weights = chosen(options.weights, *kept);
     LogisticOptions inner = options;
     inner.weights = weights;
@@ -262,7 +263,7 @@ Fit fit_softmax(const GramMatrix& k, std::span<const Index> labels, Index classe
   Fit fit = solve(k, losses, options,
                   {k, rounding, losses, options.lambda, options.bias, options.tolerance, options.progress});
   fit.summary.seconds = seconds_since(begin);
-  name_cure(k, {&fit, 1}, options.progress);
+  name_diagonal_shift(k, {&fit, 1}, options.progress);
   return fit;
 }
 

@@ -45,8 +45,8 @@ class SoftmaxLosses final : public ProvableLosses {
 
  private:
   /// Completes a point whose r is set. r belongs to the probabilities `balanced`, accurate to `eta`, and for the class
-  /// of the label to `own_off` more.
-  void set_gaps(const Matrix<double>& outputs, const Matrix<double>& balanced, double eta, double own_off,
+  /// of the label to `own_rounding` more.
+  void set_gaps(const Matrix<double>& outputs, const Matrix<double>& balanced, double eta, double own_rounding,
                 DualPoint& point) const;
 
   std::vector<Index> y_;

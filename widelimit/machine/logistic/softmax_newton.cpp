@@ -191,7 +191,7 @@ Matrix<double> SoftmaxPreconditioner::apply(const Matrix<double>& r) const {
   return z;
 }
 
-Index SoftmaxPreconditioner::iterations_worth(const SoftmaxFeatures& features, Index classes) {
+Index SoftmaxPreconditioner::iterations_per_factorisation(const SoftmaxFeatures& features, Index classes) {
   const Index n = features.factor().count();
   const Index m = features.count();
   return m == 0 ? 0 : (n * m * m + m * m * m / 3) / (4 * n * m * classes);

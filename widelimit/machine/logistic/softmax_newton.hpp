@@ -45,7 +45,7 @@ class SoftmaxPreconditioner {
   [[nodiscard]] Matrix<double> apply(const Matrix<double>& r) const;
 
   /// Returns the number of iterations with the diagonal that cost as much as the factor.
-  [[nodiscard]] static Index iterations_worth(const SoftmaxFeatures& features, Index classes);
+  [[nodiscard]] static Index iterations_per_factorisation(const SoftmaxFeatures& features, Index classes);
 
  private:
   const Algebra& algebra_;

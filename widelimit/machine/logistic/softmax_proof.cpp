@@ -121,8 +121,8 @@ std::vector<double> bias_step(const SoftmaxLosses& losses, const Matrix<double>&
 
 }  // namespace
 
-void SoftmaxLosses::set_gaps(const Matrix<double>& outputs, const Matrix<double>& balanced, double eta, double own_off,
-                             DualPoint& point) const {
+void SoftmaxLosses::set_gaps(const Matrix<double>& outputs, const Matrix<double>& balanced, double eta,
+                             double own_rounding, DualPoint& point) const {
   Matrix<double> pi(samples(), classes_);
   Matrix<double> unused(samples(), classes_);
   derivatives(outputs, pi, unused);
@@ -142,7 +142,7 @@ void SoftmaxLosses::set_gaps(const Matrix<double>& outputs, const Matrix<double>
     for (Index c = 0; c < classes_; ++c) {
       const double log_p = h[c] - h[y_[i]] - loss;
       const double off = eta + 4 * unit_rounding * (top - h[c]);
-      gap += divergence_term(q[c], p[c], log_p, off, point.absolute + (c == y_[i] ? own_off : 0));
+      gap += divergence_term(q[c], p[c], log_p, off, point.absolute + (c == y_[i] ? own_rounding : 0));
       deviation += std::abs(q[c] - p[c]) + off * std::max(p[c], q[c]);
       others += c == y_[i] ? 0 : p[c];
       moved += (top - h[c]) * p[c];  // effect of rounding of h − top on the log-sum-exp

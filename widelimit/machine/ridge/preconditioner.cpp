@@ -120,7 +120,7 @@ double norm_estimate(const GramMatrix& k, const std::vector<double>& diagonal) {
 /// by the trace that each of the last columns removed, κ = 1 + ℓ/c′, and about 7√κ iterations reduce the residual to
 /// 1e-6. If eigenvalues decay as 1/rank, one column lowers κ − 1 by (κ − 1)/rank. It costs its entries and two products
 /// with the other columns.
-bool worth_more(const GramMatrix& k, Index rank, double taken, double shift) {
+bool saves_work(const GramMatrix& k, Index rank, double taken, double shift) {
   const auto n = static_cast<double>(k.samples());
   const double excess = taken / shift;
   const double saved = 7 * excess / (2 * std::sqrt(1 + excess) * static_cast<double>(rank)) * n * n / 2;
@@ -149,8 +149,8 @@ bool grow(const GramMatrix& k, LowRank& l, std::vector<double>& left, Index colu
     trace += square(i, i);
   }
   // Regularises against duplicates among the chosen samples and float32 rounding.
-  const double doubt = l.single() ? 1e-6 : 1e-12;
-  for (Index j = 0; j < count; ++j) square(j, j) += doubt * trace;
+  const double regularisation = l.single() ? 1e-6 : 1e-12;
+  for (Index j = 0; j < count; ++j) square(j, j) += regularisation * trace;
   if (host::cholesky(square.view()) != 0) return false;
   host::solve_right(square.view(), c.view());
   l.append(c);
@@ -188,7 +188,7 @@ Preconditioner::Preconditioner(const GramMatrix& k, std::span<const double> scal
     const double now = sum_of(left);
     const double mean = now / static_cast<double>(k.samples());
     const double taken = (before - now) / static_cast<double>(pivot_block);
-    if (!options.rank && !worth_more(k, rank_, taken, std::max(shift + mean, least_share * trace))) break;
+    if (!options.rank && !saves_work(k, rank_, taken, std::max(shift + mean, least_share * trace))) break;
     before = now;
   }
   shift_ = shift + sum_of(left) / static_cast<double>(k.samples());

@@ -37,7 +37,7 @@ class ProjectedBfgs {
     BoxMinimum result;
     result.first_value = first->value;
     now_ = std::move(*first);
-    forget_curvature();
+    reset_curvature();
     while (true) {
       find_free();
       result.projected_gradient = largest_modulus(masked(now_.gradient));
@@ -75,7 +75,7 @@ class ProjectedBfgs {
   }
 
   /// Resets the inverse Hessian so that the next step has length 1.
-  void forget_curvature() {
+  void reset_curvature() {
     const double length = std::sqrt(scalar_product(now_.gradient, now_.gradient));
     set_identity(length > 0 ? 1 / length : 1.0);
     known_curvature_ = false;
@@ -96,7 +96,7 @@ class ProjectedBfgs {
   bool step() {
     if (search()) return true;
     if (!known_curvature_) return false;
-    forget_curvature();
+    reset_curvature();
     return search();
   }
 
@@ -111,11 +111,11 @@ class ProjectedBfgs {
       std::vector<double> to(x_);
       for (std::size_t i = 0; i < size_; ++i) to[i] += length * direction[i];
       project(to);
-      double promised = 0;
-      for (std::size_t i = 0; i < size_; ++i) promised += slope[i] * (to[i] - x_[i]);
-      if (!(promised < 0)) return false;
+      double expected_change = 0;
+      for (std::size_t i = 0; i < size_; ++i) expected_change += slope[i] * (to[i] - x_[i]);
+      if (!(expected_change < 0)) return false;
       const std::optional<ObjectiveAt> there = objective_(to, false);
-      const double allowed = now_.value + enough_decrease * promised + value_rounding * std::abs(now_.value);
+      const double allowed = now_.value + enough_decrease * expected_change + value_rounding * std::abs(now_.value);
       if (there && there->value <= allowed) {
         std::optional<ObjectiveAt> next = objective_(to, true);
         if (next) {
@@ -123,14 +123,14 @@ class ProjectedBfgs {
           return true;
         }
       }
-      length *= there ? shorter(there->value - now_.value, promised) : 0.25;
+      length *= there ? shorter(there->value - now_.value, expected_change) : 0.25;
     }
     return false;
   }
 
   /// Minimiser of the parabola through both values and the slope, clamped to [0.1, 0.5].
-  static double shorter(double rise, double promised) {
-    return std::clamp(-promised / (2 * (rise - promised)), 0.1, 0.5);
+  static double shorter(double rise, double expected_change) {
+    return std::clamp(-expected_change / (2 * (rise - expected_change)), 0.1, 0.5);
   }
 
   /// BFGS update over the free variables, so that the block of the inverse Hessian in use satisfies the secant

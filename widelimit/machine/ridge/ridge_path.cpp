@@ -172,11 +172,11 @@ RidgePath ridge_path(const GramMatrix& k, MatrixView<const double> targets, std:
     result.points.push_back(point_of(path, lambdas[i], inverses[i]));
     failed |= !inverses[i].positive_definite;
   }
-  std::vector<RidgeClaim> claims;
+  std::vector<RidgeSolution> solutions;
   for (RidgePoint& point : result.points) {
-    if (point.loo_error) claims.push_back({{targets, point.lambda, options.bias, options.weights}, &point.fit});
+    if (point.loo_error) solutions.push_back({{targets, point.lambda, options.bias, options.weights}, &point.fit});
   }
-  prove_ridges(k, claims, options.progress);
+  prove_ridges(k, solutions, options.progress);
   if (failed) set_indefinite(path, *family, result);
   const double seconds = seconds_since(start);
   for (RidgePoint& point : result.points) {

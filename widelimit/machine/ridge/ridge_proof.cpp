@@ -87,14 +87,14 @@ void add_output(MatrixView<const double> g, const ProductRounding& rounding, boo
   }
 }
 
-/// Returns the coefficients of all claims side by side.
-Matrix<double> coefficients_of(Index samples, std::span<const RidgeClaim> claims) {
+/// Returns the coefficients of all solutions side by side.
+Matrix<double> coefficients_of(Index samples, std::span<const RidgeSolution> solutions) {
   Index columns = 0;
-  for (const RidgeClaim& claim : claims) columns += claim.fit->alpha.cols();
+  for (const RidgeSolution& solution : solutions) columns += solution.fit->alpha.cols();
   Matrix<double> all(samples, columns, Content::unset);
   Index first = 0;
-  for (const RidgeClaim& claim : claims) {
-    const Matrix<double>& alpha = claim.fit->alpha;
+  for (const RidgeSolution& solution : solutions) {
+    const Matrix<double>& alpha = solution.fit->alpha;
     for (Index i = 0; i < samples; ++i)
       std::copy_n(alpha.data() + i * alpha.cols(), alpha.cols(), all.data() + i * columns + first);
     first += alpha.cols();
@@ -102,25 +102,25 @@ Matrix<double> coefficients_of(Index samples, std::span<const RidgeClaim> claims
   return all;
 }
 
-/// Runs check_residual on each claim with its columns of g = Kα. Returns the claims whose residual is dominated by
-/// rounding.
+/// Runs check_residual on each solution with its columns of g = Kα. Returns the solutions whose residual is dominated
+/// by rounding.
 template <typename Multiply>
-std::vector<RidgeClaim> check_claims(const GramMatrix& k, std::span<const RidgeClaim> claims, const Multiply& multiply,
-                                     bool precise) {
-  std::vector<RidgeClaim> doubtful;
-  if (claims.empty()) return doubtful;
-  const Matrix<double> alpha = coefficients_of(k.samples(), claims);
+std::vector<RidgeSolution> check_solutions(const GramMatrix& k, std::span<const RidgeSolution> solutions,
+                                           const Multiply& multiply, bool precise) {
+  std::vector<RidgeSolution> imprecise;
+  if (solutions.empty()) return imprecise;
+  const Matrix<double> alpha = coefficients_of(k.samples(), solutions);
   Matrix<double> g(alpha.rows(), alpha.cols(), Content::unset);
   multiply(alpha, g);
   Index first = 0;
-  for (const RidgeClaim& claim : claims) {
-    const Index outputs = claim.fit->alpha.cols();
-    const ProductRounding rounding = ridge_rounding(k.diagonal(), k.check(), claim.task);
+  for (const RidgeSolution& solution : solutions) {
+    const Index outputs = solution.fit->alpha.cols();
+    const ProductRounding rounding = ridge_rounding(k.diagonal(), k.check(), solution.task);
     const MatrixView<const double> own = g.view().block(0, first, g.rows(), outputs);
-    if (check_residual(own, rounding, precise, claim.task, *claim.fit)) doubtful.push_back(claim);
+    if (check_residual(own, rounding, precise, solution.task, *solution.fit)) imprecise.push_back(solution);
     first += outputs;
   }
-  return doubtful;
+  return imprecise;
 }
 
 }  // namespace
@@ -165,16 +165,16 @@ bool check_residual(MatrixView<const double> g, const ProductRounding& rounding,
 }
 
 void prove_ridge(const GramMatrix& k, const RidgeTask& task, Fit& fit, Progress* progress) {
-  prove_ridges(k, std::vector<RidgeClaim>{{task, &fit}}, progress);
+  prove_ridges(k, std::vector<RidgeSolution>{{task, &fit}}, progress);
 }
 
-void prove_ridges(const GramMatrix& k, std::span<const RidgeClaim> claims, Progress* progress) {
+void prove_ridges(const GramMatrix& k, std::span<const RidgeSolution> solutions, Progress* progress) {
   const auto multiply = [&](const Matrix<double>& v, Matrix<double>& g) { k.multiply(v.view(), g.view()); };
   const auto multiply_precisely = [&](const Matrix<double>& v, Matrix<double>& g) {
     k.multiply_precisely(v.view(), g.view(), progress);
   };
-  const std::vector<RidgeClaim> doubtful = check_claims(k, claims, multiply, false);
-  (void)check_claims(k, doubtful, multiply_precisely, true);
+  const std::vector<RidgeSolution> imprecise = check_solutions(k, solutions, multiply, false);
+  (void)check_solutions(k, imprecise, multiply_precisely, true);
 }
 
 }  // namespace widelimit

@@ -41,10 +41,10 @@ bool check_residual(MatrixView<const double> g, const ProductRounding& rounding,
 void prove_ridge(const GramMatrix& k, const RidgeTask& task, Fit& fit, Progress* progress);
 
 /// Same as prove_ridge for several machines on one matrix; their products are combined, so that K is read once.
-struct RidgeClaim {
+struct RidgeSolution {
   RidgeTask task;
   Fit* fit = nullptr;
 };
-void prove_ridges(const GramMatrix& k, std::span<const RidgeClaim> claims, Progress* progress);
+void prove_ridges(const GramMatrix& k, std::span<const RidgeSolution> solutions, Progress* progress);
 
 }  // namespace widelimit

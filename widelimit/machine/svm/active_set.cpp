@@ -246,7 +246,7 @@ double ActiveSet<T>::slope_left(std::span<const Index> free) const {
 }
 
 template <std::floating_point T>
-Move ActiveSet<T>::minimise_face(Face& face, int most, double allowed, const std::function<void()>& beat) {
+Move ActiveSet<T>::minimise_face(Face& face, int most, double allowed, const std::function<void()>& on_progress) {
   std::vector<Index> free;
   free.reserve(usize(free_count()));
   for (Index k = 0; k < size(); ++k) {
@@ -266,7 +266,7 @@ Move ActiveSet<T>::minimise_face(Face& face, int most, double allowed, const std
     std::vector<double> slope = slopes(free);
     std::vector<double> moved(free.size());
     do {
-      beat();
+      on_progress();
       ended = face_step(face, free, slope, moved);
     } while (ended == Move::made && --most > 0);
     for (std::size_t i = 0; i < free.size(); ++i) gradient_[usize(free[i])] += ridge_[usize(free[i])] * moved[i];

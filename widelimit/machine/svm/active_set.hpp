@@ -40,9 +40,9 @@ class ActiveSet {
   Move step(double allowed);
   /// Takes at most `most` exact steps: to the minimum over the free variables, or to the first bound on the way, then
   /// on with the remaining free variables. Returns Move::none at the minimum; if rounding leaves slopes above
-  /// `allowed`, up to two refinements follow. `beat` is called at each step and interrupts by throwing.
+  /// `allowed`, up to two refinements follow. `on_progress` is called at each step and interrupts by throwing.
   /// O(free³/3 + active·free + steps·free²).
-  Move minimise_face(Face& face, int most, double allowed, const std::function<void()>& beat);
+  Move minimise_face(Face& face, int most, double allowed, const std::function<void()>& on_progress);
   [[nodiscard]] Index free_count() const;
 
   /// Largest violation of optimality at the last step.

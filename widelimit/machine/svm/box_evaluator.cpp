@@ -40,12 +40,13 @@ bool has_no_bounds(const BoxProblem& problem) {
 }  // namespace
 
 template <std::floating_point T>
-BoxEvaluator<T>::BoxEvaluator(GramColumns<T>& columns, double asymmetry, double excess, std::function<void()> beat)
+BoxEvaluator<T>::BoxEvaluator(GramColumns<T>& columns, double asymmetry, double excess,
+                              std::function<void()> on_progress)
     : columns_(columns),
       asymmetry_(asymmetry),
       excess_(excess),
-      beat_(std::move(beat)),
-      fresh_(columns, asymmetry, excess) {
+      on_progress_(std::move(on_progress)),
+      recomputed_(columns, asymmetry, excess) {
   for (Index k = 0; k < columns.size(); ++k) negative_ = negative_ || columns.diagonal(k) < 0;
 }
 
@@ -54,7 +55,7 @@ void BoxEvaluator<T>::set_problem(const BoxProblem& problem) {
   problem_ = &problem;
   unbounded_ = has_no_bounds(problem);
   known_ = false;
-  fresh_.make_precise(false);
+  recomputed_.make_precise(false);
 }
 
 template <std::floating_point T>
@@ -74,19 +75,19 @@ void BoxEvaluator<T>::evaluate_rigorous(BoxSolution& found, double tolerance) {
     if (!known_) refresh(found);
     known_ = false;
     unscaled_ = found;
-    const ProductError error_before = fresh_.error();
+    const ProductError error_before = recomputed_.error();
     bool scaled = separates && widen(found);
-    found.objectives = objectives(*problem_, found.a, found.product, found.bias, fresh_.error());
+    found.objectives = objectives(*problem_, found.a, found.product, found.bias, recomputed_.error());
     if (problem_->classifies && !(found.objectives.gap() <= tolerance)) {
       if (!scaled) scaled = widen(found);
       if (scaled) {
-        found.objectives = objectives(*problem_, found.a, found.product, found.bias, fresh_.error());
+        found.objectives = objectives(*problem_, found.a, found.product, found.bias, recomputed_.error());
         unscaled_.objectives = objectives(*problem_, unscaled_.a, unscaled_.product, unscaled_.bias, error_before);
         if (unscaled_.objectives.gap() <= found.objectives.gap()) found = unscaled_;
       }
     }
     if (precise() || !rounded()) return;
-    fresh_.make_precise();
+    recomputed_.make_precise();
   }
 }
 
@@ -95,9 +96,9 @@ template <std::floating_point T>
 bool BoxEvaluator<T>::widen(BoxSolution& found) {
   bool scaled = false;
   for (int attempt = 1; attempt <= most_scalings; ++attempt) {
-    const double margin = least_margin(*problem_, found.product, found.bias, fresh_.error());
+    const double margin = least_margin(*problem_, found.product, found.bias, recomputed_.error());
     if (!(margin > 0) || margin == 1 || (attempt > 1 && margin > 1)) break;
-    const double scaling_error = precise() ? 0 : fresh_.scaling_error();
+    const double scaling_error = precise() ? 0 : recomputed_.scaling_error();
     const double t = (1 + 8 * attempt * unit_rounding + scaling_error) / margin;
     if (!scale_by(t, found)) break;
     scaled = true;
@@ -105,7 +106,7 @@ bool BoxEvaluator<T>::widen(BoxSolution& found) {
     if (precise()) {
       refresh(found);
     } else {
-      fresh_.scale(t, found.product);
+      recomputed_.scale(t, found.product);
     }
   }
   return scaled;
@@ -131,7 +132,7 @@ typename BoxEvaluator<T>::Size BoxEvaluator<T>::size_of(std::span<const double> 
     if (v[i] == 0) continue;
     size.sum += std::abs(v[i]);
     size.norm += v[i] * product[i];
-    size.longest = std::max(size.longest, fresh_.lengths()[i]);
+    size.longest = std::max(size.longest, recomputed_.lengths()[i]);
   }
   return size;
 }
@@ -145,15 +146,15 @@ bool BoxEvaluator<T>::Size::below_rounding(double error) const {
 
 template <std::floating_point T>
 Proof BoxEvaluator<T>::proof_of(std::span<const double> v) {
-  FreshProduct<T> fresh(columns_, asymmetry_, excess_);
-  fresh.make_precise();
+  RecomputedProduct<T> recomputed(columns_, asymmetry_, excess_);
+  recomputed.make_precise();
   std::vector<double> product(v.size());
-  fresh.compute(v, product, beat_);
+  recomputed.compute(v, product, on_progress_);
   double error = 0;
   double squares = 0;
   for (std::size_t i = 0; i < v.size(); ++i) {
-    error += std::abs(v[i]) * (fresh.error().at(i) + 4 * unit_rounding * std::abs(product[i]));
-    squares += std::pow(fresh.lengths()[i] * v[i], 2);
+    error += std::abs(v[i]) * (recomputed.error().at(i) + 4 * unit_rounding * std::abs(product[i]));
+    squares += std::pow(recomputed.lengths()[i] * v[i], 2);
   }
   const Size size = size_of(v, product);
   if (size.norm + error < -excess_ * squares) return Proof::indefinite;
@@ -161,13 +162,13 @@ Proof BoxEvaluator<T>::proof_of(std::span<const double> v) {
 }
 
 template <std::floating_point T>
-bool BoxEvaluator<T>::looks_inseparable(const BoxSolution& found) const {
+bool BoxEvaluator<T>::may_be_inseparable(const BoxSolution& found) const {
   return unbounded_ && size_of(found.a, found.product).below_rounding(0);
 }
 
 template <std::floating_point T>
 double BoxEvaluator<T>::gradient_noise(std::span<const double> a) const {
-  const std::span<const double> lengths = fresh_.lengths();
+  const std::span<const double> lengths = recomputed_.lengths();
   const double longest = lengths.empty() ? 0 : *std::max_element(lengths.begin(), lengths.end());
   double squares = 0;
   double own = 0;

@@ -17,10 +17,10 @@ namespace widelimit {
 
 /// Computes Ka from a, with a bound of its rounding error.
 template <std::floating_point T>
-class FreshProduct {
+class RecomputedProduct {
  public:
   /// K denotes its symmetric part: |K_ij − K_ji| ≤ asymmetry·√(K_ii K_jj), and |K_ij| ≤ (1 + excess)√(K_ii K_jj).
-  FreshProduct(GramColumns<T>& columns, double asymmetry, double excess)
+  RecomputedProduct(GramColumns<T>& columns, double asymmetry, double excess)
       : columns_(columns), rounding_(lengths_of(columns), asymmetry, excess), low_(usize(columns.size())) {}
 
   /// Switches doubled precision on or off; products in doubled precision take about five times as long.
@@ -28,15 +28,15 @@ class FreshProduct {
   [[nodiscard]] bool precise() const { return precise_; }
   [[nodiscard]] std::span<const double> lengths() const { return rounding_.lengths(); }
 
-  /// Computes the product. O(n·support). `beat` is called often and interrupts by throwing.
-  void compute(std::span<const double> a, std::span<double> product, const std::function<void()>& beat) {
+  /// Computes the product. O(n·support). `on_progress` is called often and interrupts by throwing.
+  void compute(std::span<const double> a, std::span<double> product, const std::function<void()>& on_progress) {
     std::fill(product.begin(), product.end(), 0.0);
     std::fill(low_.begin(), low_.end(), 0.0);
     Index support = 0;
     for (Index j = 0; j < columns_.size(); ++j) {
       const double by = a[usize(j)];
       if (by == 0) continue;
-      if (support++ % columns_of_a_beat == 0) beat();
+      if (support++ % columns_per_callback == 0) on_progress();
       const T* column = columns_.column(j);
       if (precise_) {
         host::accumulate(column, by, product.data(), low_.data(), columns_.size());
@@ -70,7 +70,7 @@ class FreshProduct {
   }
 
  private:
-  static constexpr Index columns_of_a_beat = 64;
+  static constexpr Index columns_per_callback = 64;
   /// Rounding error of scaling the coefficients and the products.
   static constexpr double scaling_rounding = 4 * unit_rounding;
 
@@ -101,15 +101,15 @@ enum class Proof : std::uint8_t {
 template <std::floating_point T>
 class BoxEvaluator {
  public:
-  /// K is symmetric up to `asymmetry` and positive semi-definite up to `excess`, as in FreshProduct. `beat` is called
-  /// often and interrupts by throwing.
-  BoxEvaluator(GramColumns<T>& columns, double asymmetry, double excess, std::function<void()> beat);
+  /// K is symmetric up to `asymmetry` and positive semi-definite up to `excess`, as in RecomputedProduct. `on_progress`
+  /// is called often and interrupts by throwing.
+  BoxEvaluator(GramColumns<T>& columns, double asymmetry, double excess, std::function<void()> on_progress);
 
   /// Sets the problem, which must outlive its use.
   void set_problem(const BoxProblem& problem);
 
   /// Recomputes Ka from a.
-  void refresh(BoxSolution& found) { fresh_.compute(found.a, found.product, beat_); }
+  void refresh(BoxSolution& found) { recomputed_.compute(found.a, found.product, on_progress_); }
   /// Computes bias and nominal objectives from the current product.
   void evaluate_nominal(BoxSolution& found) const;
   /// Call after `evaluate_nominal`: recomputes the product unless it is known, and computes objectives with all
@@ -117,22 +117,22 @@ class BoxEvaluator {
   void evaluate_rigorous(BoxSolution& found, double tolerance);
   /// Declares the current product of a as recomputed, with this error.
   void set_error(std::span<const double> a, const ProductError& error) {
-    fresh_.set_error(a, error);
+    recomputed_.set_error(a, error);
     known_ = true;
   }
-  [[nodiscard]] const ProductError& error() const { return fresh_.error(); }
+  [[nodiscard]] const ProductError& error() const { return recomputed_.error(); }
 
   /// Returns what v proves, where v has the signs of a feasible a.
   [[nodiscard]] Proof proof_of(std::span<const double> v);
   /// Whether K has a negative entry on the diagonal.
   [[nodiscard]] bool negative_diagonal() const { return negative_; }
   /// Whether, without rounding, the norm of a is so small relative to Σ|aᵢ| that it may prove inseparability.
-  [[nodiscard]] bool looks_inseparable(const BoxSolution& found) const;
+  [[nodiscard]] bool may_be_inseparable(const BoxSolution& found) const;
   /// Returns the rounding error of a gradient entry: a few ε‖a‖ max K_ii for products in float64; one unit in the last
   /// place of a coefficient times its diagonal entry in doubled precision. Smaller violations are not significant.
   [[nodiscard]] double gradient_noise(std::span<const double> a) const;
   /// Whether products use doubled precision.
-  [[nodiscard]] bool precise() const { return fresh_.precise(); }
+  [[nodiscard]] bool precise() const { return recomputed_.precise(); }
 
  private:
   [[nodiscard]] bool widen(BoxSolution& found);
@@ -150,8 +150,8 @@ class BoxEvaluator {
   GramColumns<T>& columns_;
   double asymmetry_;
   double excess_;
-  std::function<void()> beat_;
-  FreshProduct<T> fresh_;
+  std::function<void()> on_progress_;
+  RecomputedProduct<T> recomputed_;
   bool known_ = false;  ///< the product need not be recomputed
   bool negative_ = false;
   bool unbounded_ = false;  ///< some coefficient has neither bound nor ridge

@@ -17,7 +17,7 @@ constexpr double bound_rounding = 4 * unit_rounding;
 
 /// Rate of decrease of the objective without its ridge as a coefficient leaves 0, at r = (Ka)ᵢ + b + pᵢ: −r − ε
 /// upwards, r − ε downwards.
-struct Pull {
+struct DescentRates {
   double up;
   double down;
 };
@@ -29,13 +29,13 @@ struct Term {
   double ridge;
 
   /// φ*(−r), the loss.
-  [[nodiscard]] double loss(const Pull& pull) const {
-    return pull.up > 0 ? one_side(pull.up, upper) : one_side(pull.down, -lower);
+  [[nodiscard]] double loss(const DescentRates& rate) const {
+    return rate.up > 0 ? one_side(rate.up, upper) : one_side(rate.down, -lower);
   }
   /// Returns φ(a) + ar + φ*(−r) ≥ 0, as one product or a sum of nonnegative terms.
-  [[nodiscard]] double gap(double a, const Pull& pull) const {
-    return a < 0 ? one_side_gap(-a, pull.down, -lower, one_side(pull.up, upper))
-                 : one_side_gap(a, pull.up, upper, one_side(pull.down, -lower));
+  [[nodiscard]] double gap(double a, const DescentRates& rate) const {
+    return a < 0 ? one_side_gap(-a, rate.down, -lower, one_side(rate.up, upper))
+                 : one_side_gap(a, rate.up, upper, one_side(rate.down, -lower));
   }
 
  private:
@@ -46,7 +46,7 @@ struct Term {
     if (t <= ridge * bound) return t / (2 * ridge) * t;
     return bound * (t - ridge * bound / 2);
   }
-  /// Returns the gap of a ≥ 0 on the side towards which t pulls; `other` is the loss of the other side.
+  /// Returns the gap of a ≥ 0 on the side towards which t moves a; `other` is the loss of the other side.
   [[nodiscard]] double one_side_gap(double a, double t, double bound, double other) const {
     if (!(t > 0)) return other + a * (ridge / 2 * a - t);
     if (ridge > 0 && t <= ridge * bound) {
@@ -103,14 +103,14 @@ Surplus surplus_of(std::span<const double> a) {
   return {positive, std::min(1.0, share * (1 + 2 * rounding_of(std::ssize(a) + 32)))};
 }
 
-/// Pulls at both ends of the interval of (Ka)ᵢ + b + pᵢ, including rounding.
-struct PullEnds {
-  Pull low;   ///< at the smallest r
-  Pull high;  ///< at the largest r
+/// Rates at both ends of the interval of (Ka)ᵢ + b + pᵢ, including rounding.
+struct DescentRateRange {
+  DescentRates low;   ///< at the smallest r
+  DescentRates high;  ///< at the largest r
 };
 
-PullEnds pulls_of(const BoxProblem& problem, std::size_t i, double a, double product, double bias,
-                  const ProductError& error) {
+DescentRateRange descent_rates(const BoxProblem& problem, std::size_t i, double a, double product, double bias,
+                               const ProductError& error) {
   CompensatedSum down;
   for (const double term : {product, problem.linear[i], bias}) down.add(term);
   CompensatedSum up = down.negated();
@@ -157,15 +157,15 @@ Objectives counted(const BoxProblem& problem, std::span<const double> a, std::sp
     norm_error += std::abs(a[i]) * (error.at(i) + 2 * unit_rounding * std::abs(product[i]));
     const Term term{problem.lower[i] * (1 + bound_rounding), problem.upper[i] * (1 + bound_rounding),
                     problem.ridge_at(static_cast<Index>(i))};
-    const PullEnds pulls = pulls_of(problem, i, a[i], product[i], bias, error);
-    const double ends[2]{term.loss(pulls.low), term.loss(pulls.high)};
+    const DescentRateRange rates = descent_rates(problem, i, a[i], product[i], bias, error);
+    const double ends[2]{term.loss(rates.low), term.loss(rates.high)};
     loss += std::max(ends[0], ends[1]);
     // Zero if both sides may be active, since r may then be 0.
-    least_loss += pulls.low.up > 0 && pulls.high.down > 0 ? 0 : std::min(ends[0], ends[1]);
+    least_loss += rates.low.up > 0 && rates.high.down > 0 ? 0 : std::min(ends[0], ends[1]);
     const double share = bound_rounding + (surplus.has(a[i]) ? surplus.share : 0);
     const double kept = a[i] * std::max(0.0, 1 - share);
     const double largest = std::max(
-        {term.gap(a[i], pulls.low), term.gap(a[i], pulls.high), term.gap(kept, pulls.low), term.gap(kept, pulls.high)});
+        {term.gap(a[i], rates.low), term.gap(a[i], rates.high), term.gap(kept, rates.low), term.gap(kept, rates.high)});
     gap += largest;
     if (a[i] != 0 || largest > 0) gap += 16 * underflow_unit;
     moved += 2 * error.lengths[i] * std::abs(a[i] - kept);  // factor 2: the difference is rounded
@@ -194,8 +194,8 @@ double least_margin(const BoxProblem& problem, std::span<const double> product, 
     double missing = problem.linear[i] * (product[i] + problem.linear[i] + bias);
     if (error.counted()) {
       if (1 - missing - 2 * rough_error(problem, i, product[i], bias, error) > margin) continue;
-      const PullEnds pulls = pulls_of(problem, i, 0, product[i], bias, error);
-      missing = problem.linear[i] < 0 ? pulls.low.up : pulls.high.down;
+      const DescentRateRange rates = descent_rates(problem, i, 0, product[i], bias, error);
+      missing = problem.linear[i] < 0 ? rates.low.up : rates.high.down;
     }
     margin = std::min(margin, missing > 0 ? 1 - missing - unit_rounding : 1 - missing);
   }

@@ -75,7 +75,7 @@ class Decomposition final : public BoxSolver::Worker {
     best_.objectives.primal = no_bound;
     shrunk_ = false;
     work_ = 0;
-    another_way_ = may_leave_boundary() ? first_check() : no_bound;
+    interior_point_work_ = may_leave_boundary() ? first_check() : no_bound;
     scale_ = 0;
     for (const double p : problem.linear) scale_ = std::max(scale_, std::abs(p));
     ticker_.emplace(options.progress, limit_, "working sets");
@@ -142,7 +142,7 @@ class Decomposition final : public BoxSolver::Worker {
       if (ended == Move::indefinite || ended == Move::unbounded) {
         if (ends_by(evaluator_.proof_of(ray_))) return;
       }
-      if (evaluator_.looks_inseparable(found_) && ends_by(evaluator_.proof_of(found_.a))) return;
+      if (evaluator_.may_be_inseparable(found_) && ends_by(evaluator_.proof_of(found_.a))) return;
       const double noise = std::max(1e-15 * scale_, evaluator_.gradient_noise(found_.a));
       stalls += ended == Move::none ? 0 : 1;
       if (found_.iterations >= limit_ || stalls >= most_stalls || !(allowed > noise)) {
@@ -150,7 +150,7 @@ class Decomposition final : public BoxSolver::Worker {
           if (found_by_interior_point()) return;
           continue;
         }
-        give_up();
+        end_with_best();
         return;
       }
       // If variables were removed too early, run another round before tightening the tolerance.
@@ -177,9 +177,9 @@ class Decomposition final : public BoxSolver::Worker {
     return cost_of_interior(n, known ? factor_->rank() : std::min<Index>(n / 4, 16));
   }
 
-  /// Returns the largest rank worth computing: a column after r others takes about 2nr cycles, limited by memory
+  /// Returns the largest useful rank: a column after r others takes about 2nr cycles, limited by memory
   /// bandwidth; more columns would exceed their share of the time spent.
-  [[nodiscard]] Index worthy_rank() const {
+  [[nodiscard]] Index useful_rank() const {
     const Index n = problem_->size();
     const double by_time = std::sqrt(time_for_factor * work_ / static_cast<double>(n));
     return std::min(most_dimensions(), static_cast<Index>(std::min(by_time, static_cast<double>(n))));
@@ -198,26 +198,26 @@ class Decomposition final : public BoxSolver::Worker {
   [[nodiscard]] bool interior_point_is_shorter() {
     const Index n = problem_->size();
     if (!factor_) factor_.emplace(columns_);
-    factor_->extend(worthy_rank(), [this] { ticker_->at(found_.iterations); });
+    factor_->extend(useful_rank(), [this] { ticker_->at(found_.iterations); });
     const double cost = cost_of_interior(n, factor_->rank());
     if (factor_->complete() && cost <= work_) return true;
-    another_way_ = std::max(2 * work_, cost);
-    if (!factor_->complete() && factor_->rank() >= n / 2) another_way_ = no_bound;
+    interior_point_work_ = std::max(2 * work_, cost);
+    if (!factor_->complete() && factor_->rank() >= n / 2) interior_point_work_ = no_bound;
     return false;
   }
 
   /// Whether the interior point method may continue after rounding has stopped all steps: it was not tried, and K has
   /// low rank.
   [[nodiscard]] bool has_few_dimensions() {
-    if (another_way_ == no_bound || found_.iterations >= limit_) return false;
+    if (interior_point_work_ == no_bound || found_.iterations >= limit_) return false;
     if (!factor_) factor_.emplace(columns_);
     factor_->extend(most_dimensions(), [this] { ticker_->at(found_.iterations); });
-    if (!factor_->complete()) another_way_ = no_bound;
+    if (!factor_->complete()) interior_point_work_ = no_bound;
     return factor_->complete();
   }
 
   bool found_by_interior_point() {
-    another_way_ = no_bound;
+    interior_point_work_ = no_bound;
     found_.rank = factor_->rank();
     evaluator_.evaluate_nominal(found_);
     const BoxSolution before = found_;
@@ -266,7 +266,7 @@ class Decomposition final : public BoxSolver::Worker {
   }
 
   /// Ends with the best solution so far, unless the current one meets the tolerance with rounding included.
-  void give_up() {
+  void end_with_best() {
     evaluator_.evaluate_nominal(found_);
     if (counted()) return;
     if (best_.objectives.gap() < found_.objectives.gap()) {
@@ -283,11 +283,10 @@ class Decomposition final : public BoxSolver::Worker {
   /// Runs until no violation exceeds `allowed`, over all variables first, then with shrinking. If `near` the optimum,
   /// the face hardly changes, and exact steps come first.
   Move run(double allowed, bool near) {
-    std::vector<Index> everyone(usize(problem_->size()));
-    std::iota(everyone.begin(), everyone.end(), Index{0});
+    std::vector<Index> all(usize(problem_->size()));
+    std::iota(all.begin(), all.end(), Index{0});
     std::unique_ptr<GramColumns<T>> packed;
-    auto active =
-        std::make_unique<ActiveSet<T>>(*problem_, columns_, std::move(everyone), found_.a, gradient_, excess_);
+    auto active = std::make_unique<ActiveSet<T>>(*problem_, columns_, std::move(all), found_.a, gradient_, excess_);
     const bool may_shrink = !shrunk_;  // no shrinking if it removed variables too early before
     Move ended = Move::made;
     if (near && active->free_count() <= largest_face) {
@@ -339,12 +338,12 @@ class Decomposition final : public BoxSolver::Worker {
           if (ends_round(exact)) return exact;
           spent -= (work_ - before) / share;
         }
-        if (work_ >= another_way_ && interior_point_is_shorter()) return Move::slow;
+        if (work_ >= interior_point_work_ && interior_point_is_shorter()) return Move::slow;
       }
       if (count % check_interval != 0) continue;
       if (may_shrink && 10 * std::ssize(active.unsettled()) <= 7 * active.size()) return Move::made;
-      const double worth = 1e-5 * options_->tolerance * (std::abs(found_.objectives.dual) + active.descent());
-      if (active.descent() - descent <= worth) return Move::stalled;
+      const double least_descent = 1e-5 * options_->tolerance * (std::abs(found_.objectives.dual) + active.descent());
+      if (active.descent() - descent <= least_descent) return Move::stalled;
       descent = active.descent();
     }
     return Move::stalled;
@@ -354,7 +353,7 @@ class Decomposition final : public BoxSolver::Worker {
     const double before = face_.work();
     const Move move = active.minimise_face(face_, faces_at_once, allowed, [this] { ticker_->at(++found_.iterations); });
     work_ += face_.work() - before + static_cast<double>(face_.size() * active.size());
-    if (!ends_round(move) && work_ >= another_way_ && interior_point_is_shorter()) return Move::slow;
+    if (!ends_round(move) && work_ >= interior_point_work_ && interior_point_is_shorter()) return Move::slow;
     return move;
   }
 
@@ -365,10 +364,10 @@ class Decomposition final : public BoxSolver::Worker {
   const BoxProblem* problem_ = nullptr;
   const BoxOptions* options_ = nullptr;
   Index limit_ = 0;
-  double scale_ = 0;        ///< max |p|
-  bool shrunk_ = false;     ///< the last round ended with some variables removed
-  double work_ = 0;         ///< approximate cycles of the steps on this problem
-  double another_way_ = 0;  ///< work after which to check for an interior point method
+  double scale_ = 0;                ///< max |p|
+  bool shrunk_ = false;             ///< the last round ended with some variables removed
+  double work_ = 0;                 ///< approximate cycles of the steps on this problem
+  double interior_point_work_ = 0;  ///< work after which to check for an interior point method
   Face face_;
   std::optional<PartialFactor<T>> factor_;
   std::optional<ProgressTicker> ticker_;

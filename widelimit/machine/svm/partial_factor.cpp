@@ -20,10 +20,10 @@ PartialFactor<T>::PartialFactor(GramColumns<T>& columns) : columns_(columns) {
 }
 
 template <std::floating_point T>
-void PartialFactor<T>::extend(Index most, const std::function<void()>& beat) {
+void PartialFactor<T>::extend(Index most, const std::function<void()>& on_progress) {
   const Index n = columns_.size();
   while (!complete_ && rank_ < std::min(most, n)) {
-    beat();
+    on_progress();
     const auto pivot = static_cast<Index>(std::max_element(left_.begin(), left_.end()) - left_.begin());
     const double value = left_[usize(pivot)];
     if (value <= least_) break;

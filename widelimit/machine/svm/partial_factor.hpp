@@ -19,9 +19,9 @@ class PartialFactor {
   /// `columns` must outlive it.
   explicit PartialFactor(GramColumns<T>& columns);
 
-  /// Extends L to `most` columns, or until R is at rounding level: R_ii ≤ 4√n·ε·K_ii, ε that of T. `beat` is called at
-  /// each column. O(n·most²).
-  void extend(Index most, const std::function<void()>& beat);
+  /// Extends L to `most` columns, or until R is at rounding level: R_ii ≤ 4√n·ε·K_ii, ε that of T. `on_progress` is
+  /// called at each column. O(n·most²).
+  void extend(Index most, const std::function<void()>& on_progress);
   [[nodiscard]] Index rank() const { return rank_; }
   /// Whether R is at rounding level.
   [[nodiscard]] bool complete() const { return complete_; }

@@ -42,7 +42,7 @@ std::vector<Fit> svm_path(const GramMatrix& k, std::span<const double> labels, s
     fits[l].summary = std::move(summaries[l]);
     fits[l].summary.seconds = taken / static_cast<double>(lambdas.size());
   }
-  name_cure(k, fits, options.progress);
+  name_diagonal_shift(k, fits, options.progress);
   return fits;
 }
 

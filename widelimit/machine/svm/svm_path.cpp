@@ -41,15 +41,15 @@ void set_lambda(const BinaryProblem& binary, double lambda, SvmLoss loss, BoxPro
 bool rescale(const BoxProblem& problem, std::vector<double>& a, std::vector<double>& product) {
   double curvature = 0;
   double slope = 0;
-  double feasible = no_bound;
+  double largest_scale = no_bound;
   for (std::size_t i = 0; i < a.size(); ++i) {
     if (a[i] == 0) continue;
     curvature += a[i] * (product[i] + problem.ridge_at(static_cast<Index>(i)) * a[i]);
     slope += problem.linear[i] * a[i];
-    feasible = std::min(feasible, (a[i] > 0 ? problem.upper[i] : problem.lower[i]) / a[i]);
+    largest_scale = std::min(largest_scale, (a[i] > 0 ? problem.upper[i] : problem.lower[i]) / a[i]);
   }
-  const double best = curvature > 0 ? -slope / curvature : feasible;
-  const double t = std::max(0.0, std::min(best, feasible));
+  const double best = curvature > 0 ? -slope / curvature : largest_scale;
+  const double t = std::max(0.0, std::min(best, largest_scale));
   if (!std::isfinite(t) || std::abs(t - 1) <= 1e-9) {
     // Keep a if it is feasible.
     const auto inside = [&](std::size_t i) { return a[i] >= problem.lower[i] && a[i] <= problem.upper[i]; };

@@ -118,7 +118,7 @@ Fit fit_svr(const GramMatrix& k, const MatrixView<const double>& targets, const 
   }
   fit.summary = combined(parts);
   fit.summary.seconds = seconds_since(begin);
-  name_cure(k, {&fit, 1}, options.progress);
+  name_diagonal_shift(k, {&fit, 1}, options.progress);
   return fit;
 }
 

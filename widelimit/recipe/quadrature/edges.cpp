@@ -8,8 +8,8 @@ namespace widelimit {
 
 namespace {
 
-/// Length of a piece relative to its location below which an edge is suspected.
-constexpr double suspect_length = 0x1p-14;
+/// Length of a piece relative to its location below which an edge is estimated.
+constexpr double short_length = 0x1p-14;
 
 double width_of(const Piece& piece) { return piece.right - piece.left; }
 
@@ -45,17 +45,17 @@ double locate_jump(double low, double high, const Piece& before, const Piece& af
 }  // namespace
 
 std::vector<EdgeEstimate> estimate_edges(const Pieces& pieces) {
-  const auto suspicious = [&](const Piece& piece) {
+  const auto is_short = [&](const Piece& piece) {
     return width_of(piece) <=
-           suspect_length * std::max({std::abs(piece.left), std::abs(piece.right), 0x1p-10 * pieces.reach});
+           short_length * std::max({std::abs(piece.left), std::abs(piece.right), 0x1p-10 * pieces.reach});
   };
   std::vector<EdgeEstimate> edges;
   for (auto piece = pieces.list.begin(); piece != pieces.list.end();) {
-    if (!suspicious(*piece)) {
+    if (!is_short(*piece)) {
       ++piece;
       continue;
     }
-    const auto end = std::find_if_not(piece, pieces.list.end(), suspicious);
+    const auto end = std::find_if_not(piece, pieces.list.end(), is_short);
     const auto shortest = std::min_element(piece, end, [](const Piece& a, const Piece& b) {
       const double ratio = width_of(a) / width_of(b);
       return ratio < 0.75 || (ratio < 1.5 && a.error > b.error);
@@ -67,8 +67,8 @@ std::vector<EdgeEstimate> estimate_edges(const Pieces& pieces) {
   return edges;
 }
 
-double locate_edge(const EdgeEstimate& suspected, double length, const FitPiece& fit, const Function& value) {
-  auto [edge, margin] = suspected;
+double locate_edge(const EdgeEstimate& estimate, double length, const FitPiece& fit, const Function& value) {
+  auto [edge, margin] = estimate;
   for (int pass = 0; pass < 2; ++pass) {
     const double low = edge - margin;
     const double high = edge + margin;

@@ -22,7 +22,7 @@ using FitPiece = std::function<Piece(double left, double right)>;
 /// Refines the location of an edge, from fits of φ on both sides of length at most `length`. A jump of φ is located by
 /// bisection to the last bit; a kink as the intersection of the two fits; a jump of φ'' as the intersection of their
 /// slopes.
-[[nodiscard]] double locate_edge(const EdgeEstimate& suspected, double length, const FitPiece& fit,
+[[nodiscard]] double locate_edge(const EdgeEstimate& estimate, double length, const FitPiece& fit,
                                  const Function& value);
 
 /// Returns the boundaries of pieces at which φ is not smooth, i.e. the series of both sides disagree in extrapolation.

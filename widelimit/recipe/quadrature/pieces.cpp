@@ -110,15 +110,15 @@ struct Interval {
   std::array<double, 3> tails{HUGE_VAL, HUGE_VAL, HUGE_VAL};  ///< tails of its ancestors, the latest first
 };
 
-struct Candidate {
+struct FittedPiece {
   Piece piece;
   double tail = 0.0;
   bool resolved = false;
 };
 
-class Cutter {
+class PieceFitter {
  public:
-  Cutter(const Differentiable& function, double reach) : function_(function), reach_(reach) {
+  PieceFitter(const Differentiable& function, double reach) : function_(function), reach_(reach) {
     constexpr std::size_t samples = 64;
     std::vector<double> x(samples);
     for (std::size_t i = 0; i < samples; ++i) {
@@ -136,18 +136,18 @@ class Cutter {
     for (std::size_t k = 0; k + 1 < ends.size(); ++k) pending.push_back({ends[k], ends[k + 1]});
     std::vector<Piece> pieces;
     while (!pending.empty()) {
-      const std::vector<Candidate> candidates = fit_candidates(pending);
+      const std::vector<FittedPiece> fitted_pieces = fit_pieces(pending);
       const bool last = pieces.size() + 2 * pending.size() > most_pieces;
       std::vector<Interval> halves;
       for (std::size_t k = 0; k < pending.size(); ++k) {
-        const Candidate& candidate = candidates[k];
+        const FittedPiece& result = fitted_pieces[k];
         const auto& [left, right, tails] = pending[k];
-        if (candidate.resolved || last || is_shorter(candidate.piece, shortest)) {
-          pieces.push_back(candidate.piece);
+        if (result.resolved || last || is_shorter(result.piece, shortest)) {
+          pieces.push_back(result.piece);
         } else {
           const double middle = left + (right - left) / 2;
-          halves.push_back({left, middle, {candidate.tail, tails[0], tails[1]}});
-          halves.push_back({middle, right, {candidate.tail, tails[0], tails[1]}});
+          halves.push_back({left, middle, {result.tail, tails[0], tails[1]}});
+          halves.push_back({middle, right, {result.tail, tails[0], tails[1]}});
         }
       }
       pending = std::move(halves);
@@ -158,7 +158,7 @@ class Cutter {
 
   /// Fits one series, without checking its accuracy.
   [[nodiscard]] Piece fit(double left, double right) const {
-    return fit_candidates({Interval{left, right, {}}}).front().piece;
+    return fit_pieces({Interval{left, right, {}}}).front().piece;
   }
 
   [[nodiscard]] const Scales& scales() const { return scales_; }
@@ -175,7 +175,7 @@ class Cutter {
   }
 
   /// Fits all intervals with one call of φ.
-  std::vector<Candidate> fit_candidates(const std::vector<Interval>& intervals) const {
+  std::vector<FittedPiece> fit_pieces(const std::vector<Interval>& intervals) const {
     std::vector<double> x;
     x.reserve(points * intervals.size());
     for (const auto& [left, right, tails] : intervals) {
@@ -188,13 +188,13 @@ class Cutter {
     }
     const std::vector<double> y = call(function_.value, x);
     const std::vector<double> slopes = function_.slope ? call(function_.slope, x) : std::vector<double>{};
-    std::vector<Candidate> candidates;
+    std::vector<FittedPiece> fitted_pieces;
     for (std::size_t k = 0; k < intervals.size(); ++k) {
       const std::size_t first = k * points;
       const double* slopes_here = slopes.empty() ? nullptr : slopes.data() + first;
-      candidates.push_back(fit_candidate(intervals[k], x.data() + first, y.data() + first, slopes_here));
+      fitted_pieces.push_back(fit_piece(intervals[k], x.data() + first, y.data() + first, slopes_here));
     }
-    return candidates;
+    return fitted_pieces;
   }
 
   /// Largest differences of a series and φ at the check points: between the nodes, and at the ends.
@@ -214,22 +214,22 @@ class Cutter {
     return result;
   }
 
-  [[nodiscard]] Candidate fit_candidate(const Interval& interval, const double* x, const double* values,
-                                        const double* slopes) const {
+  [[nodiscard]] FittedPiece fit_piece(const Interval& interval, const double* x, const double* values,
+                                      const double* slopes) const {
     const double width = interval.right - interval.left;
-    Candidate candidate;
-    Piece& piece = candidate.piece;
+    FittedPiece result;
+    Piece& piece = result.piece;
     piece = {interval.left, interval.right, fit_series(values), {}, 0.0, 0.0};
     const double place = std::max(std::abs(interval.left), std::abs(interval.right));
     // Scale of φ, or of a linear function with the mean slope at this location: cancelling terms leave rounding errors
     // of their own magnitude.
     const double scale = std::max(4 * scales_.value * place / reach_, largest_of(piece.value));
-    candidate.tail = tail_of(piece.value);
+    result.tail = tail_of(piece.value);
     const auto terms = static_cast<double>(chop(piece.value, rounding / 4 * largest_of(piece.value)));
     piece.slope = slopes != nullptr ? fit_series(slopes) : differentiate(piece.value, width);
     const double slope_scale = std::max(scales_.slope, largest_of(piece.slope));
     const Discrepancy apart = discrepancy(piece.value, interval, x, values);
-    piece.error = std::max(candidate.tail, apart.largest());
+    piece.error = std::max(result.tail, apart.largest());
     double slope_limit = resolved_level * slope_scale;
     if (slopes != nullptr) {
       piece.slope_error = std::max(tail_of(piece.slope), discrepancy(piece.slope, interval, x, slopes).largest());
@@ -237,19 +237,19 @@ class Cutter {
       // A rounding error of φ is amplified by terms²·2/width in φ'; in practice rarely by more than a quarter of that.
       const double amplified = rounding * scale * static_cast<double>(fitted * fitted) / (2 * width);
       slope_limit = std::max(1e-13 * slope_scale, amplified);
-      piece.slope_error = candidate.tail * static_cast<double>(fitted * fitted) / width;
+      piece.slope_error = result.tail * static_cast<double>(fitted * fitted) / width;
     }
-    const bool settled = candidate.tail <= resolved_level * scale && apart.largest() <= 16 * resolved_level * scale;
+    const bool settled = result.tail <= resolved_level * scale && apart.largest() <= 16 * resolved_level * scale;
     const bool slope_settled = piece.slope_error <= 16 * slope_limit;
     // Rounding errors of the coefficients, amplified by √(Σk⁴)·2/width at the ends of the piece.
     if (slopes == nullptr && settled) piece.slope_error = terms * terms * rounding * scale / width;
     if (slopes == nullptr && largest_of(piece.slope) <= piece.slope_error) piece.slope.fill(0);
     // A kink causes errors of φ' that do not decrease with the interval; a kink near an end causes errors at the end.
     const bool noise = piece.error <= noise_level * std::max(scale, scales_.value) &&
-                       candidate.tail > 0.5 * interval.tails[2] && piece.slope_error <= 1e-3 * slope_scale &&
-                       apart.at_ends <= 16 * std::max(candidate.tail, apart.inside);
-    candidate.resolved = (settled && slope_settled) || noise;
-    return candidate;
+                       result.tail > 0.5 * interval.tails[2] && piece.slope_error <= 1e-3 * slope_scale &&
+                       apart.at_ends <= 16 * std::max(result.tail, apart.inside);
+    result.resolved = (settled && slope_settled) || noise;
+    return result;
   }
 
   const Differentiable& function_;
@@ -321,24 +321,24 @@ const Piece& Pieces::around(double x) const {
 }
 
 Pieces cut_into_pieces(const Differentiable& function, double reach) {
-  const Cutter cutter(function, reach);
+  const PieceFitter fitter(function, reach);
   const std::vector<double> ends = first_ends(reach);
-  Pieces result{cutter.between(ends), {}, reach};
-  const std::vector<EdgeEstimate> suspected = estimate_edges(result);
-  if (!suspected.empty()) {
-    const auto fit = [&](double left, double right) { return cutter.fit(left, right); };
+  Pieces result{fitter.between(ends), {}, reach};
+  const std::vector<EdgeEstimate> estimates = estimate_edges(result);
+  if (!estimates.empty()) {
+    const auto fit = [&](double left, double right) { return fitter.fit(left, right); };
     std::vector<double> places = ends;
-    for (const EdgeEstimate& edge : suspected) places.push_back(edge.place);
+    for (const EdgeEstimate& edge : estimates) places.push_back(edge.place);
     std::vector<double> located;
-    for (const EdgeEstimate& edge : suspected) {
+    for (const EdgeEstimate& edge : estimates) {
       const double length = 0.25 * distance_to_next(places, edge.place);
       if (length > 16 * edge.margin) located.push_back(locate_edge(edge, length, fit, function.value));
     }
-    result.list = cutter.between(merged(ends, located));
+    result.list = fitter.between(merged(ends, located));
   }
-  result.edges = confirm_edges(result, cutter.scales().value);
+  result.edges = confirm_edges(result, fitter.scales().value);
   // With known edges, pieces need not be short.
-  if (!result.edges.empty()) result.list = cutter.between(merged(ends, result.edges));
+  if (!result.edges.empty()) result.list = fitter.between(merged(ends, result.edges));
   return result;
 }
 

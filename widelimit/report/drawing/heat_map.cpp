@@ -143,7 +143,7 @@ BandedAxis axis_of(const std::vector<Band>& bands, Index count, int pixels) {
 }
 
 /// Returns whether column names must be rotated since the longest does not fit into the narrowest band.
-bool must_turn(const BandedAxis& axis) { return axis.widest + 6 > axis.narrowest * plot_edge; }
+bool needs_rotation(const BandedAxis& axis) { return axis.widest + 6 > axis.narrowest * plot_edge; }
 
 void set_tics(Drawing& drawing, char name, const BandedAxis& axis, bool turned) {
   if (axis.counts) return;
@@ -158,11 +158,11 @@ void set_tics(Drawing& drawing, char name, const BandedAxis& axis, bool turned) 
 }
 
 Layout layout_of(const HeatMapOptions& options, const BandedAxis& down, const BandedAxis& across, int height) {
-  const int names_left = down.counts ? 52 : down.widest + 24;
-  const int names_below = must_turn(across) ? across.widest + 14 : 26;
+  const int names_margin = down.counts ? 52 : down.widest + 24;
+  const int names_below = needs_rotation(across) ? across.widest + 14 : 26;
   return {.plot_width = plot_edge,
           .plot_height = height,
-          .left = names_left + (options.row_label.empty() ? 0 : 24),
+          .left = names_margin + (options.row_label.empty() ? 0 : 24),
           .right = options.value_label.empty() ? 96 : 116,
           .bottom = names_below + (options.column_label.empty() ? 10 : 34),
           .x_label = options.column_label,
@@ -198,7 +198,7 @@ Figure draw(MatrixView<const T> matrix, const HeatMapOptions& options) {
   drawing.line("set border 0");
   drawing.line("set xrange [0:{}]", matrix.cols);
   drawing.line("set yrange [{}:0]", matrix.rows);
-  set_tics(drawing, 'x', across, must_turn(across));
+  set_tics(drawing, 'x', across, needs_rotation(across));
   set_tics(drawing, 'y', down, false);
   plot(drawing, means, rows, cols);
 

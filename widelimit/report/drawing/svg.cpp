@@ -49,7 +49,7 @@ std::string tidy_tag(std::string_view tag) {
 }
 
 /// "⟦-12⟧" → "10⁻¹²".
-std::string tidy_words(std::string_view words) {
+std::string tidy_text(std::string_view words) {
   constexpr std::array<std::string_view, 10> raised = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
   constexpr std::string_view open = "⟦";
   constexpr std::string_view close = "⟧";
@@ -83,7 +83,7 @@ void drop_titles(std::string& svg, std::string_view start) {
 std::string tidy_svg(std::string_view svg, std::string_view title) {
   const std::size_t root = svg.find("<svg");
   if (root == std::string_view::npos) fail(Code::input, "this is not an SVG picture: it has no <svg> element");
-  std::string tidy = transform(svg.substr(root), tidy_tag, tidy_words);
+  std::string tidy = transform(svg.substr(root), tidy_tag, tidy_text);
   drop_titles(tidy, "gnuplot_plot_");
   replace_all(tidy, {"<title>Gnuplot</title>", "<title>" + escape_markup(title) + "</title>"});
   return with_root_attributes(tidy, fmt::format("color=\"{}\"", svg_ink));

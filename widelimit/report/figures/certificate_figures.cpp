@@ -46,7 +46,7 @@ RadiusRange range_of(const std::vector<RadiusSeries>& series) {
 }
 
 /// Returns a step function from `left` to `right` that decreases by one sample at each radius.
-Series stair(const RadiusSeries& series, double left, double right) {
+Series step_curve(const RadiusSeries& series, double left, double right) {
   Series line{.name = series.name, .stroke = Stroke::line};
   const auto count = static_cast<double>(series.radii.size());
   const auto positive = std::count_if(series.radii.begin(), series.radii.end(), [](double r) { return r > 0; });
@@ -90,7 +90,7 @@ Illustration certified_accuracy(const std::vector<RadiusSeries>& series) {
   std::vector<Series> lines;
   std::string medians;
   for (const RadiusSeries& one : series) {
-    lines.push_back(stair(one, spread ? range.low / 2 : 0, range.high * 1.05));
+    lines.push_back(step_curve(one, spread ? range.low / 2 : 0, range.high * 1.05));
     const std::vector<double> shown = shown_radii(one);
     if (!shown.empty()) {
       medians += fmt::format("{}{} {:.3g}", medians.empty() ? "" : ", ", one.name, shown[shown.size() / 2]);

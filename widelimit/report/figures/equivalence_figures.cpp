@@ -76,8 +76,8 @@ Illustration equivalence_outputs(const Equivalence& result) {
   for (std::size_t k = 0; k < result.watched.size(); ++k) {
     const auto column = static_cast<Index>(k);
     const Index sample = result.watched[k];
-    const auto add = [&](const std::string& who, const Matrix<double>& values) {
-      lines.push_back({.name = fmt::format("sample {}, {}", sample, who),
+    const auto add = [&](const std::string& label, const Matrix<double>& values) {
+      lines.push_back({.name = fmt::format("sample {}, {}", sample, label),
                        .x = x,
                        .y = column_of(values, column),
                        .stroke = Stroke::line});

@@ -52,7 +52,7 @@ class KinkFlow {
     Index most_events = 0;
     Index output = 0;  ///< index of the output, reported in events
   };
-  KinkFlow(Input input, std::function<void()> beat);
+  KinkFlow(Input input, std::function<void()> on_progress);
 
   /// Advances to `time`; returns false if `most_events` is exceeded or the slopes do not converge.
   bool advance(double time);
@@ -75,12 +75,12 @@ class KinkFlow {
   [[nodiscard]] Next next_event() const;
   void move(double tau);
   void arrive(const Next& next);
-  void settle(Index arrived);
+  void resolve_kinks(Index arrived);
   void set_on_kink(Index sample, int kink);
   [[nodiscard]] LeastSubgradient::State state();
 
   Input in_;
-  std::function<void()> beat_;
+  std::function<void()> on_progress_;
   LeastSubgradient least_;
   std::vector<Kinks> kinks_;
   std::vector<int> piece_;  ///< piece of each sample that is not on a kink
@@ -103,8 +103,8 @@ constexpr double kink_rounding = 64 * std::numeric_limits<double>::epsilon();
 
 std::size_t nth(Index i) { return static_cast<std::size_t>(i); }
 
-KinkFlow::KinkFlow(Input input, std::function<void()> beat)
-    : in_(std::move(input)), beat_(std::move(beat)), least_(in_.k) {
+KinkFlow::KinkFlow(Input input, std::function<void()> on_progress)
+    : in_(std::move(input)), on_progress_(std::move(on_progress)), least_(in_.k) {
   const std::size_t n = in_.targets.size();
   for (const double y : in_.targets) kinks_.push_back(kinks_of(in_.loss, y));
   piece_.assign(n, 0);
@@ -143,7 +143,7 @@ void KinkFlow::place() {
     piece_[nth(i)] = piece;
     u_[nth(i)] = kinks.slope[static_cast<std::size_t>(piece)];
   }
-  settle(-1);
+  resolve_kinks(-1);
 }
 
 KinkFlow::Next KinkFlow::next_event() const {
@@ -183,7 +183,7 @@ void KinkFlow::move(double tau) {
 
 bool KinkFlow::advance(double time) {
   while (settled_) {
-    beat_();
+    on_progress_();
     if (time <= time_) return true;
     const Next next = next_event();
     if (next.sample < 0 || time_ + next.after > time) {
@@ -204,10 +204,10 @@ bool KinkFlow::advance(double time) {
 void KinkFlow::arrive(const Next& next) {
   ++count_;
   set_on_kink(next.sample, next.kink);
-  settle(next.sample);
+  resolve_kinks(next.sample);
 }
 
-void KinkFlow::settle(Index arrived) {
+void KinkFlow::resolve_kinks(Index arrived) {
   std::vector<bool> held(on_kink_.size());
   for (std::size_t e = 0; e < on_kink_.size(); ++e) {
     held[e] = least_.slides(on_kink_[e]);
@@ -276,7 +276,7 @@ class KinkedFlow final : public FlowSolver {
                                           .offset = column_of(start.offset, n, j),
                                           .most_events = problem_.most_events,
                                           .output = j},
-                          problem_.beat);
+                          problem_.on_progress);
     }
   }
 

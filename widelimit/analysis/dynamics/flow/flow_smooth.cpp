@@ -48,7 +48,7 @@ class SmoothFlow final : public FlowSolver {
     const auto system = [this](const OdeState& alpha, OdeState& change, double t) { slope(alpha, change, t); };
     OdeState state(alpha_.data(), alpha_.data() + n_ * outputs_);
     while (stepper_.current_time() < time) {
-      problem_.beat();
+      problem_.on_progress();
       if (steps_ == problem_.most_steps) return false;
       stepper_.do_step(system);
       ++steps_;
@@ -66,8 +66,8 @@ class SmoothFlow final : public FlowSolver {
     if (!find_limit()) return std::nullopt;
     const double primal = limit_->summary.primal.value_or(0.0);
     // Allows an error of the tolerance in every coefficient.
-    const double wandering = problem_.tolerance * (1 + std::abs(primal)) * 10;
-    return Optimum{primal, limit_->summary.gap.value_or(0.0) * std::abs(primal) + wandering};
+    const double drift = problem_.tolerance * (1 + std::abs(primal)) * 10;
+    return Optimum{primal, limit_->summary.gap.value_or(0.0) * std::abs(primal) + drift};
   }
 
   void report(Trajectory& trajectory) const override {

@@ -19,7 +19,7 @@ struct FlowProblem {
   Index most_events = 0;  ///< per output
   Index most_steps = 0;   ///< of the Runge–Kutta method
   Progress* progress = nullptr;
-  std::function<void()> beat;  ///< called frequently; can stop by throwing
+  std::function<void()> on_progress;  ///< called frequently; can stop by throwing
 };
 
 /// Minimum of the objective and its uncertainty.

@@ -37,7 +37,7 @@ void escape(png_structp png, png_const_charp message) {
 
 void stay_silent(png_structp, png_const_charp) {}
 
-void hand_over(png_structp png, png_bytep into, std::size_t count) {
+void read_chunk(png_structp png, png_bytep into, std::size_t count) {
   auto* const reader = static_cast<Reader*>(png_get_io_ptr(png));
   if (count > reader->rest.size()) png_error(png, "the file ends too early");
   std::memcpy(into, reader->rest.data(), count);
@@ -92,7 +92,7 @@ Picture decode_png(Bytes bytes, const std::string& source, Index most_pixels, co
   if (reader.png == nullptr) throw std::bad_alloc();
   reader.info = png_create_info_struct(reader.png);
   if (reader.info == nullptr) throw std::bad_alloc();
-  png_set_read_fn(reader.png, &reader, hand_over);
+  png_set_read_fn(reader.png, &reader, read_chunk);
   if (!read_header(reader)) fail_unreadable(source, reader.message);
 
   Picture picture;

@@ -118,17 +118,17 @@ class BlasLibrary {
   /// Reserves `count` buffers at once and releases them, so that OpenBLAS has mapped them. Checks the address space
   /// before each.
   void take_buffers(std::size_t count) const {
-    using Take = void* (*)(int);
-    using Give = void (*)(void*);
-    const auto take = reinterpret_cast<Take>(dlsym(handle_, "blas_memory_alloc"));
-    const auto give = reinterpret_cast<Give>(dlsym(handle_, "blas_memory_free"));
-    if (take == nullptr || give == nullptr) return;  // a build with another buffer allocator
+    using Allocate = void* (*)(int);
+    using Free = void (*)(void*);
+    const auto allocate = reinterpret_cast<Allocate>(dlsym(handle_, "blas_memory_alloc"));
+    const auto free = reinterpret_cast<Free>(dlsym(handle_, "blas_memory_free"));
+    if (allocate == nullptr || free == nullptr) return;  // a build with another buffer allocator
     std::vector<void*> held;
     held.reserve(count);
     while (held.size() < std::min(count, most_buffers) && address_space_has(buffer_bytes + page_bytes)) {
-      held.push_back(take(0));
+      held.push_back(allocate(0));
     }
-    std::for_each(held.rbegin(), held.rend(), give);
+    std::for_each(held.rbegin(), held.rend(), free);
     if (held.size() < count) fail_buffers((count - held.size()) * buffer_bytes);
   }
 

@@ -15,7 +15,7 @@ constexpr double worth_a_team = 1 << 24;
 /// Number of parts of a product: enough to balance threads of different speed, few enough that repacking the smaller
 /// factor for each costs less than a tenth of the work.
 constexpr Index most_parts = 16;
-constexpr Index thinnest_part = 64;
+constexpr Index least_part = 64;
 /// Multiply-adds per BLAS call, unless it has the minimal number of rows: a fraction of a second, after which a product
 /// can be interrupted. Calls start at multiples of fewest_rows, a common multiple of the row blocks of OpenBLAS kernels
 /// (up to 64 and 24), so results are bit-identical to a single call; splitting columns would change them.
@@ -24,8 +24,8 @@ constexpr Index fewest_rows = 192;
 
 /// Returns the length of one part of a side of `size`, a multiple of the BLAS block size.
 Index part_length(Index size) {
-  const Index length = std::max(thinnest_part, (size + most_parts - 1) / most_parts);
-  return (length + thinnest_part - 1) / thinnest_part * thinnest_part;
+  const Index length = std::max(least_part, (size + most_parts - 1) / most_parts);
+  return (length + least_part - 1) / least_part * least_part;
 }
 
 /// Returns the number of rows per call if each takes `row_work` multiply-adds.

@@ -36,7 +36,7 @@ void check_square(MatrixView<const T> k, std::span<const T> scale, T allowed, In
   std::array<T, square_edge * square_edge> memory;
   const MatrixView<T> mirror{memory.data(), height, width, width};
   transpose(k.block(left, top, width, height), mirror);
-  for (Index i = 0; i < height && !found.offender; ++i) {
+  for (Index i = 0; i < height && !found.invalid_entry; ++i) {
     const T unit = allowed * scale[usize(top + i)];
     const T* upper = k.row(top + i) + left;
     const T* lower = mirror.row(i);
@@ -46,8 +46,8 @@ void check_square(MatrixView<const T> k, std::span<const T> scale, T allowed, In
     found.equal = false;
     // NaN does not agree either.
     const auto agree = [&](Index j) { return std::abs(upper[j] - lower[j]) <= unit * scale[usize(left + j)]; };
-    for (Index j = 0; j < width && !found.offender; ++j) {
-      if (!agree(j)) found.offender = std::pair(top + i, left + j);
+    for (Index j = 0; j < width && !found.invalid_entry; ++j) {
+      if (!agree(j)) found.invalid_entry = std::pair(top + i, left + j);
     }
   }
 }
@@ -62,14 +62,14 @@ Symmetry symmetry_of(MatrixView<const T> k, double allowed, int threads) {
   std::vector<Symmetry> found(usize(bands));
   parallel_for(bands, threads, [&](Index band) {
     const Index top = band * square_edge;
-    for (Index left = top; left < k.cols && !found[usize(band)].offender; left += square_edge) {
+    for (Index left = top; left < k.cols && !found[usize(band)].invalid_entry; left += square_edge) {
       check_square<T>(k, scale, static_cast<T>(allowed), top, left, found[usize(band)]);
     }
   });
   Symmetry result;
   for (const Symmetry& band : found) {
     result.equal = result.equal && band.equal;
-    if (!result.offender) result.offender = band.offender;
+    if (!result.invalid_entry) result.invalid_entry = band.invalid_entry;
   }
   return result;
 }

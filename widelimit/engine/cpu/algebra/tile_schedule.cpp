@@ -22,20 +22,20 @@ constexpr Index steps_at_once = 4;
 
 class TileSchedule {
  public:
-  TileSchedule(const TileWork& work, Progress* progress)
-      : work_(work),
-        state_(static_cast<std::size_t>(work.tiles)),
-        left_(work.tiles),
-        ticker_(progress, total_steps(work), "tiles"),
+  TileSchedule(const TileGraph& graph, Progress* progress)
+      : graph_(graph),
+        state_(static_cast<std::size_t>(graph.tiles)),
+        left_(graph.tiles),
+        ticker_(progress, total_steps(graph), "tiles"),
         listens_(progress != nullptr || current_interruptible() != nullptr) {
-    for (Index tile = 0; tile < work.tiles; ++tile) {
-      state(tile).steps = work.steps(tile);
+    for (Index tile = 0; tile < graph.tiles; ++tile) {
+      state(tile).steps = graph.steps(tile);
       enter(tile);
     }
   }
 
   /// Loop of one team member; only the first reports progress.
-  void take_part(bool first) {
+  void run_member(bool first) {
     std::unique_lock lock(guard_);
     while (left_ > 0 && !failure_) {
       if (ready_.empty()) {
@@ -64,9 +64,9 @@ class TileSchedule {
     [[nodiscard]] bool finished() const { return done == steps; }
   };
 
-  static std::int64_t total_steps(const TileWork& work) {
+  static std::int64_t total_steps(const TileGraph& graph) {
     std::int64_t total = 0;
-    for (Index tile = 0; tile < work.tiles; ++tile) total += work.steps(tile);
+    for (Index tile = 0; tile < graph.tiles; ++tile) total += graph.steps(tile);
     return total;
   }
 
@@ -74,16 +74,16 @@ class TileSchedule {
 
   /// Returns the first unfinished tile that a step of `tile` depends on, or `nothing`.
   Index missing(Index tile, Index step) {
-    for (const Index needed : work_.needs(tile, step)) {
-      if (needed != TileWork::nothing && !state(needed).finished()) return needed;
+    for (const Index needed : graph_.needs(tile, step)) {
+      if (needed != TileGraph::nothing && !state(needed).finished()) return needed;
     }
-    return TileWork::nothing;
+    return TileGraph::nothing;
   }
 
   /// Queues a tile as ready, or as waiting for another.
   void enter(Index tile) {
     const Index needed = missing(tile, state(tile).done);
-    if (needed == TileWork::nothing) {
+    if (needed == TileGraph::nothing) {
       ready_.push(tile);
     } else {
       state(needed).waiting.push_back(tile);
@@ -94,11 +94,11 @@ class TileSchedule {
   void go_on(std::unique_lock<std::mutex>& lock, Index tile) {
     const Index begin = state(tile).done;
     Index end = begin + 1;
-    while (end < state(tile).steps && end - begin < steps_at_once && missing(tile, end) == TileWork::nothing) ++end;
+    while (end < state(tile).steps && end - begin < steps_at_once && missing(tile, end) == TileGraph::nothing) ++end;
     lock.unlock();
     std::exception_ptr failure;
     try {
-      for (Index step = begin; step < end; ++step) work_.run(tile, step);
+      for (Index step = begin; step < end; ++step) graph_.run(tile, step);
     } catch (...) {
       failure = std::current_exception();
     }
@@ -144,7 +144,7 @@ class TileSchedule {
     if (failure && !failure_) failure_ = failure;
   }
 
-  const TileWork& work_;
+  const TileGraph& graph_;
   std::vector<State> state_;
   std::priority_queue<Index, std::vector<Index>, std::greater<>> ready_;
   Index left_;
@@ -158,11 +158,11 @@ class TileSchedule {
 
 }  // namespace
 
-void run_tiles(const TileWork& work, int threads, Progress* progress) {
-  if (work.tiles == 0) return;
-  TileSchedule schedule(work, progress);
-  const int team = inside_team() ? 1 : static_cast<int>(std::clamp<Index>(work.tiles, 1, threads));
-  run_on_team(team, [&](int member) { schedule.take_part(member == 0); });
+void run_tiles(const TileGraph& graph, int threads, Progress* progress) {
+  if (graph.tiles == 0) return;
+  TileSchedule schedule(graph, progress);
+  const int team = inside_team() ? 1 : static_cast<int>(std::clamp<Index>(graph.tiles, 1, threads));
+  run_on_team(team, [&](int member) { schedule.run_member(member == 0); });
   schedule.end();
 }
 

@@ -11,7 +11,7 @@ namespace widelimit::cpu {
 /// A task graph over the tiles of a matrix. Each tile is completed by a sequence of steps, which may depend on other
 /// completed tiles. The steps of a tile have a fixed order and shape, so results do not depend on the number or speed
 /// of threads.
-struct TileWork {
+struct TileGraph {
   static constexpr Index nothing = -1;
 
   Index tiles = 0;
@@ -24,6 +24,6 @@ struct TileWork {
 /// Runs all steps on `threads` threads; ready tiles are processed in ascending order. Idle threads sleep. The first
 /// exception of a step stops the work and is rethrown. `progress` is called on the calling thread with the number of
 /// finished steps and can stop the work.
-void run_tiles(const TileWork& work, int threads, Progress* progress = nullptr);
+void run_tiles(const TileGraph& graph, int threads, Progress* progress = nullptr);
 
 }  // namespace widelimit::cpu

@@ -56,13 +56,13 @@ Index tiled_cholesky(MatrixView<T> a, Progress* progress, int threads) {
   const auto number = [&](Index i, Index j) { return i * count - i * (i - 1) / 2 + j - i; };
   const std::vector<std::pair<Index, Index>> places = upper_tiles(count);
   std::atomic<Index> failed{0};
-  const TileWork work{
+  const TileGraph graph{
       .tiles = std::ssize(places),
       .steps = [&](Index tile) { return places[usize(tile)].first + 1; },
       .needs = [&](Index tile, Index step) -> std::array<Index, 2> {
         const auto [i, j] = places[usize(tile)];
         if (step < i) return {number(step, i), number(step, j)};
-        return {i == j ? TileWork::nothing : number(i, i), TileWork::nothing};
+        return {i == j ? TileGraph::nothing : number(i, i), TileGraph::nothing};
       },
       .run =
           [&](Index tile, Index step) {
@@ -81,7 +81,7 @@ Index tiled_cholesky(MatrixView<T> a, Progress* progress, int threads) {
           },
   };
   try {
-    run_tiles(work, threads, progress);
+    run_tiles(graph, threads, progress);
   } catch (const NotPositive&) {
     return failed;
   }
@@ -97,12 +97,12 @@ void tiled_solve(MatrixView<const T> u, Transpose op, MatrixView<T> b, int threa
   const bool forward = op == Transpose::yes;
   // Tiles are numbered in the order in which rows are solved, with all columns of a row together.
   const auto row_of = [&](Index tile) { return forward ? tile / columns : rows - 1 - tile / columns; };
-  const TileWork work{
+  const TileGraph graph{
       .tiles = rows * columns,
       .steps = [&](Index tile) { return tile / columns + 1; },
       .needs = [&](Index tile, Index step) -> std::array<Index, 2> {
-        if (step == tile / columns) return {TileWork::nothing, TileWork::nothing};
-        return {step * columns + tile % columns, TileWork::nothing};
+        if (step == tile / columns) return {TileGraph::nothing, TileGraph::nothing};
+        return {step * columns + tile % columns, TileGraph::nothing};
       },
       .run =
           [&](Index tile, Index step) {
@@ -117,7 +117,7 @@ void tiled_solve(MatrixView<const T> u, Transpose op, MatrixView<T> b, int threa
                             1, here);
           },
   };
-  run_tiles(work, threads);
+  run_tiles(graph, threads);
 }
 
 template <std::floating_point T>

@@ -46,7 +46,7 @@ Variances windowed(const Step& step, const Variances& before) {
 }
 
 /// Variances from the covariances of an image with itself, relative to R².
-Variances own_variances(PairState& covariance, const Variances& before) {
+Variances variances_after(PairState& covariance, const Variances& before) {
   const long double scale = largest_deviation(before);
   Variances after;
   for (Index p = 0; p < covariance.positions; ++p) {
@@ -184,7 +184,7 @@ TracedImage trace_image(const Recipe& recipe, MatrixView<const double> x, const 
         } else {
           PairState covariance =
               step.op == Op::pool ? pool_covariance(step, own, stack.back()) : attend_covariance(own, stack.back());
-          advanced.variance = own_variances(covariance, before);
+          advanced.variance = variances_after(covariance, before);
         }
         set_after(features, before, advanced.variance);
         check_variances(advanced.variance);

@@ -253,10 +253,10 @@ void plane_tile(const Recipe& recipe, const Loaded& x1, Range rows, const Loaded
   const bool square = &a == &b && rows.begin == cols.begin && rows.end == cols.end;
   // Rotating a group costs about as much as a few planes.
   const PlaneStage& stage = a.program.stages.front();
-  const bool pays = stage.dy.size() * stage.dx.size() > 16;
+  const bool worthwhile = stage.dy.size() * stage.dx.size() > 16;
   for (Index g = row_groups.begin; g < row_groups.end; ++g) {
-    if (square && pays) writer.group_by_itself(g);
-    if (square && !pays) writer.group_by_group(g, g, false);
+    if (square && worthwhile) writer.group_by_itself(g);
+    if (square && !worthwhile) writer.group_by_group(g, g, false);
     for (Index h = square ? g + 1 : col_groups.begin; h < col_groups.end; ++h) {
       writer.group_by_group(g, h, square);
     }

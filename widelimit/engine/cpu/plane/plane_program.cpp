@@ -71,8 +71,8 @@ class Cutting {
   }
 
  private:
-  void stop(const std::string& why) {
-    if (program_.obstacle.empty()) program_.obstacle = why;
+  void stop(const std::string& reason) {
+    if (program_.obstacle.empty()) program_.obstacle = reason;
   }
   /// Pushes pending windows and layers that are not fused with a rectifier.
   void release() {
@@ -193,9 +193,9 @@ void find_signs(PlaneProgram& program, const Recipe& recipe) {
 }
 
 /// Flags for the displacements of one axis, −(n−1) … n−1.
-using Needed = std::vector<char>;
+using DisplacementFlags = std::vector<char>;
 
-std::vector<Index> listed(const Needed& needed, Index n, bool wraps) {
+std::vector<Index> listed(const DisplacementFlags& needed, Index n, bool wraps) {
   std::vector<Index> result;
   for (Index d = 1 - n; d < n; ++d) {
     if (!needed[static_cast<std::size_t>(d + n - 1)]) continue;
@@ -207,8 +207,8 @@ std::vector<Index> listed(const Needed& needed, Index n, bool wraps) {
 
 /// Returns the displacements of the fine grid that pooling reads for displacements `coarse`·stride_begin of the coarse
 /// grid.
-Needed pooled_from(const std::vector<Index>& coarse, Index step, Index n, Index size, Index stride) {
-  Needed needed(static_cast<std::size_t>(2 * n - 1), 0);
+DisplacementFlags pooled_from(const std::vector<Index>& coarse, Index step, Index n, Index size, Index stride) {
+  DisplacementFlags needed(static_cast<std::size_t>(2 * n - 1), 0);
   for (const Index d : coarse) {
     for (Index e = d * step * stride - size + 1; e < d * step * stride + size; ++e) {
       if (std::abs(e) < n) needed[static_cast<std::size_t>(e + n - 1)] = 1;
@@ -235,7 +235,7 @@ void find_displacements(PlaneProgram& program) {
     for (const PlaneOp& op : stage.ops) variance |= op.main.op == Op::dual || op.main.op == Op::layer_norm;
     const auto axis = [&](Index n, bool all, const std::vector<Index>& later, Index later_n, Index step, Index size,
                           Index stride) {
-      Needed needed(static_cast<std::size_t>(2 * n - 1), all ? 1 : 0);
+      DisplacementFlags needed(static_cast<std::size_t>(2 * n - 1), all ? 1 : 0);
       needed[static_cast<std::size_t>(n - 1)] = 1;
       if (stage.ending == StageEnd::pool) {
         needed = pooled_from(unwrapped(later, later_n, program.stages[s + 1].wraps), step, n, size, stride);

@@ -74,8 +74,16 @@ void mean_pairs(const FeatureSides<double>& f, const SeriesRemainders& rests, co
 void series_dual(const Dual& phi, const FeatureSides<double>& f, const Strip<double>& strip) {
   const DualStrip dual = dual_scratch(strip.size);
   const Sides<double> first = f[series_rows];
-  Series series{f[enough_row],   f[plenty_row], f[rest_row], first.row,       nullptr,
-                f.row->stride(), first.col,     nullptr,     f.col->stride(), is_odd(phi)};
+  Series series{f[sufficient_terms_row],
+                f[maximal_terms_row],
+                f[rest_row],
+                first.row,
+                nullptr,
+                f.row->stride(),
+                first.col,
+                nullptr,
+                f.col->stride(),
+                is_odd(phi)};
   if (has_slope_series(phi)) {
     series.slope_row = series.row + f.row->terms * series.row_stride;
     series.slope_col = series.col + f.col->terms * series.col_stride;

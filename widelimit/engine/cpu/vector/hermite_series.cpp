@@ -34,7 +34,7 @@ HermiteSeries polynomial_series(std::span<const double> coef, long double s) {
     for (int k = i % 2; k <= i; k += 2) a[static_cast<std::size_t>(k)] += scaled * monomial_coefficient(i, k);
   }
   HermiteSeries series;
-  series.enough = series.plenty = count;
+  series.sufficient_terms = series.maximal_terms = count;
   for (std::size_t k = 0; k < a.size(); ++k) {
     series.square += a[k] * a[k];
     series.slope_square += static_cast<long double>(k) * a[k] * a[k];
@@ -186,7 +186,7 @@ HermiteSeries constant_series(const Pointwise& phi, bool own_slopes) {
   series.square = static_cast<long double>(y) * y;
   series.coefficients = {y > 0 ? 1.0 : (y < 0 ? -1.0 : 0.0)};
   if (own_slopes) series.slopes = {0.0};
-  series.enough = series.plenty = 1;
+  series.sufficient_terms = series.maximal_terms = 1;
   return series;
 }
 
@@ -202,7 +202,7 @@ HermiteSeries moments_of(const GaussianSample& sample, bool own_slopes) {
   series.slope_growth = sample.slope_growth;
   series.coefficients = {0.0};
   if (own_slopes) series.slopes = {0.0};
-  series.enough = series.plenty = 1;
+  series.sufficient_terms = series.maximal_terms = 1;
   return series;
 }
 
@@ -212,14 +212,14 @@ HermiteSeries series_of(const GaussianSample& sample, bool own_slopes, int most,
   Terms terms = TermFinder(sample, own_slopes).find(most);
   const double beyond = rest_beyond(terms.value, terms.ended, sample.square);
   const double slope_beyond = rest_beyond(terms.slope, terms.ended, sample.slope_square);
-  series.enough = count_terms(terms, sample, beyond, slope_beyond, tolerance);
-  series.plenty = count_terms(terms, sample, beyond, slope_beyond, tolerance * tolerance);
+  series.sufficient_terms = count_terms(terms, sample, beyond, slope_beyond, tolerance);
+  series.maximal_terms = count_terms(terms, sample, beyond, slope_beyond, tolerance * tolerance);
   if (beyond > tolerance * tolerance || slope_beyond > tolerance * tolerance) {
     series.rest = std::sqrt(beyond + share_after_most(terms.value, sample.square));
     series.slope_rest = std::sqrt(slope_beyond + share_after_most(terms.slope, sample.slope_square));
     if (most == most_own_terms) series.long_rest = std::sqrt(beyond), series.long_slope_rest = std::sqrt(slope_beyond);
   }
-  terms.a.resize(static_cast<std::size_t>(series.plenty));
+  terms.a.resize(static_cast<std::size_t>(series.maximal_terms));
   if (own_slopes) terms.b.resize(terms.a.size());
   // If the terms contain all of φ, normalise their squares to sum 1, so that the series is 1 at ρ = 1.
   long double sum = 0;

@@ -19,9 +19,10 @@ struct HermiteSeries {
   std::vector<double> slopes;    ///< s·b_k(s)/√E[φ²], φ'(s·z) = Σ b_k h_k(z); empty if Price's theorem applies
   long double square = 0;        ///< E[φ²]
   long double slope_square = 0;  ///< E[φ'²]
-  int enough = 0;                ///< number of terms for pairs with places that need no more
-  int plenty = 0;                ///< number of terms for pairs with any place
-  /// Square roots of the shares of E[φ²] and E[φ'²] in the terms from most_terms on; 0 if `plenty` terms are stored.
+  int sufficient_terms = 0;      ///< number of terms for pairs with places that need no more
+  int maximal_terms = 0;         ///< number of terms for pairs with any place
+  /// Square roots of the shares of E[φ²] and E[φ'²] in the terms from most_terms on; 0 if `maximal_terms` terms are
+  /// stored.
   double rest = 0.0;
   double slope_rest = 0.0;
   /// The same from most_own_terms on; huge if the series is shorter.

@@ -19,8 +19,8 @@ struct TermCount {
   hn::Mask<D> complete;
 };
 HWY_INLINE TermCount count_terms(D d, const Series& series, std::size_t k) {
-  const auto most = hn::Max(row_side(d, series.enough, k), hn::LoadU(d, series.enough.col + k));
-  const auto least = hn::Min(row_side(d, series.plenty, k), hn::LoadU(d, series.plenty.col + k));
+  const auto most = hn::Max(row_side(d, series.sufficient_terms, k), hn::LoadU(d, series.sufficient_terms.col + k));
+  const auto least = hn::Min(row_side(d, series.maximal_terms, k), hn::LoadU(d, series.maximal_terms.col + k));
   const auto rest = hn::Add(row_side(d, series.rest, k), hn::LoadU(d, series.rest.col + k));
   return {static_cast<int>(hn::GetLane(hn::MaxOfLanes(d, hn::Min(most, least)))),
           hn::And(hn::Le(most, least), hn::Eq(rest, hn::Zero(d)))};
@@ -41,8 +41,8 @@ HWY_INLINE void horner_pair(D d, const Series& series, const Strip<double>& stri
   auto value = hn::Zero(d), slope = hn::Zero(d), sum = hn::Zero(d), quotient = hn::Zero(d), apart = hn::Zero(d);
   for (int i = count.terms - 1; i >= 0; --i) {
     const auto shared = [&](const double* from) {
-      return Sides<double>{from + i * series.row_stride, nullptr, series.enough.row_varies,
-                           series.enough.row_in_groups};
+      return Sides<double>{from + i * series.row_stride, nullptr, series.sufficient_terms.row_varies,
+                           series.sufficient_terms.row_in_groups};
     };
     const auto a = row_side(d, shared(series.row), k);
     const auto a_col = hn::LoadU(d, series.col + i * series.col_stride + k);

@@ -9,8 +9,8 @@ namespace widelimit::cpu {
 enum SeriesRow : std::int8_t {
   deviation_row,
   inverse_row,
-  enough_row,
-  plenty_row,
+  sufficient_terms_row,
+  maximal_terms_row,
   rest_row,
   slope_rest_row,
   long_rest_row,

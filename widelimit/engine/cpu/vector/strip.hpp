@@ -99,10 +99,10 @@ struct DualStrip {
 };
 /// Mehler's series:  ρ ← Σ_k A_k A'_k ρᵏ,  θ ← θ·Σ_k k A_k A'_k ρᵏ⁻¹, or θ·Σ_k B_k B'_k ρᵏ if `slope_row` is not null;
 /// coefficient k of the row side is at row[k·row_stride], of the column side at col[k·col_stride]. A pair uses
-/// min(max(n, n'), m, m') terms, with n and m the `enough` and `plenty` of its sides.
+/// min(max(n, n'), m, m') terms, with n and m the `sufficient_terms` and `maximal_terms` of its sides.
 struct Series {
-  Sides<double> enough;
-  Sides<double> plenty;
+  Sides<double> sufficient_terms;
+  Sides<double> maximal_terms;
   Sides<double> rest;  ///< 0 if the squares of the A_k of a side sum to 1
   const double* row = nullptr;
   const double* slope_row = nullptr;

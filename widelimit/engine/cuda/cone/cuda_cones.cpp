@@ -17,7 +17,7 @@ ConeChainView chain_view(const host::ConeChain& chain, const DeviceBuffer& layer
 }
 
 ConeProfileView profile_view(const ConeProfile& profile, const DeviceBuffer& layers) {
-  const auto ray = [](const TouchingRay& r) { return ConeRayView{r.low, r.high, r.slope}; };
+  const auto ray = [](const SupportingRay& r) { return ConeRayView{r.low, r.high, r.slope}; };
   return {.chain = chain_view(profile.chain, layers),
           .largest = profile.largest,
           .opposite = profile.opposite,
@@ -30,7 +30,7 @@ ConeProfileView profile_view(const ConeProfile& profile, const DeviceBuffer& lay
 }
 
 /// Includes the thresholds of ConeRule::interval, moved by more than the rounding errors of products and quotients.
-ConeBallView ball_view(const ConeBall& ball, const TouchingRay& ray) {
+ConeBallView ball_view(const ConeBall& ball, const SupportingRay& ray) {
   constexpr double surely_beyond = 1 + host::ratio_slack, least_norm = 1e-300;
   return {.point = ball.point,
           .radius = ball.radius,

@@ -85,7 +85,7 @@ struct BeginStep {
   MovedWeights<T> n;
   WIDELIMIT_BOTH void operator()(Index j) const {
     const T w = n.w[j];
-    const T penalty = move.pulled * (w - (n.anchor == nullptr ? T(0) : n.anchor[j])) + move.decayed * w;
+    const T penalty = move.scaled_l2 * (w - (n.anchor == nullptr ? T(0) : n.anchor[j])) + move.decayed * w;
     if (move.adaptive) {
       n.gradient[j] = penalty;
     } else if (n.velocity != nullptr) {

@@ -45,7 +45,7 @@ class PlacePath final : public Path {
         instead_(std::move(instead)),
         lowered_(lower_places(recipe, precision)) {}
 
-  [[nodiscard]] std::string obstacle() const override { return own_activation(recipe_); }
+  [[nodiscard]] std::string obstacle() const override { return host_only_activation(recipe_); }
   [[nodiscard]] std::string route() const override {
     const char* arithmetic = lowered_.arithmetic == Precision::f32 ? "float" : "double";
     if (recipe_.input.nodes) {

@@ -13,19 +13,20 @@ namespace {
 /// device memory. Larger allocations bypass the pool, in which allocating and freeing 29 GB takes 80 ms instead of 20.
 constexpr std::uint64_t kept_memory = std::uint64_t{4} << 30;
 
-int device_count(std::string& why) {
+int device_count(std::string& reason) {
   int count = 0;
   const cudaError_t error = cudaGetDeviceCount(&count);
   if (error == cudaErrorInsufficientDriver) {
     int driver = 0;
     (void)cudaDriverGetVersion(&driver);
-    why = driver == 0 ? "no NVIDIA driver was found on this machine (libcuda.so.1)"
-                      : fmt::format("the NVIDIA driver supports CUDA {}.{}, this plug-in requires {}.{}", driver / 1000,
-                                    driver % 1000 / 10, CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10);
+    reason = driver == 0
+                 ? "no NVIDIA driver was found on this machine (libcuda.so.1)"
+                 : fmt::format("the NVIDIA driver supports CUDA {}.{}, this plug-in requires {}.{}", driver / 1000,
+                               driver % 1000 / 10, CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10);
   } else if (error == cudaErrorNoDevice || (error == cudaSuccess && count == 0)) {
-    why = "no CUDA device was found on this machine";
+    reason = "no CUDA device was found on this machine";
   } else if (error != cudaSuccess) {
-    why = fmt::format("the CUDA runtime cannot start: {}", cudaGetErrorString(error));
+    reason = fmt::format("the CUDA runtime cannot start: {}", cudaGetErrorString(error));
   }
   return error == cudaSuccess ? count : 0;
 }
@@ -193,7 +194,7 @@ bool CudaDevice::reaches(const void* memory) {
   return found.type == cudaMemoryTypeManaged || (found.type == cudaMemoryTypeDevice && found.device == device_);
 }
 
-void CudaDevice::settle() {
+void CudaDevice::synchronize() {
   const DeviceLock lock(*this);
   check(cudaDeviceSynchronize(), "waiting for all work");
 }

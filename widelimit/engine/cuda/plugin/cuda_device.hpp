@@ -41,7 +41,7 @@ class CudaDevice final : public Device {
   void gather(const Array& from, std::span<const Index> rows, std::span<const Index> cols, const Array& to) override;
 
   [[nodiscard]] bool reaches(const void* memory) override;
-  void settle() override;
+  void synchronize() override;
   void add_ceiling(std::size_t bytes) override { account_.add_ceiling(bytes); }
   void remove_ceiling(std::size_t bytes) override { account_.remove_ceiling(bytes); }
 

@@ -47,8 +47,8 @@ struct PairStates {
 
 /// θ_m ← θ_m·factor, plus ρ for trained channels.
 template <typename T, int C, int D, int P>
-WIDELIMIT_BOTH inline void carry(const DenseStep& step, int first_channel, const Moved<T>& moved,
-                                 PairStates<T, C, D, P>& states, int state, int p) {
+WIDELIMIT_BOTH inline void propagate(const DenseStep& step, int first_channel, const Moved<T>& moved,
+                                     PairStates<T, C, D, P>& states, int state, int p) {
 #ifdef __CUDACC__
 #pragma unroll
 #endif
@@ -104,7 +104,7 @@ WIDELIMIT_BOTH inline void run_steps(const DenseTile& tile, const std::int32_t (
         const Moved<T> moved = rectifier(a, b, states.rho[state][p], states.t[state][p]);
         states.rho[state][p] = moved.rho;
         states.t[state][p] = moved.t;
-        carry(step, first_channel, moved, states, state, p);
+        propagate(step, first_channel, moved, states, state, p);
       }
       continue;
     }
@@ -132,7 +132,7 @@ WIDELIMIT_BOTH inline void run_steps(const DenseTile& tile, const std::int32_t (
       const Moved<T> moved = any_step(step, tile, f, rho, t);
       rho = moved.rho;
       t = moved.t;
-      carry(step, first_channel, moved, states, into, p);
+      propagate(step, first_channel, moved, states, into, p);
     }
     if (joins) --top;
   }

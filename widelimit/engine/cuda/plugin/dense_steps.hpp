@@ -232,10 +232,10 @@ WIDELIMIT_BOTH inline bool is_unresolved(const PairFeatures<double>& f, double r
 /// [widelimit/engine/cpu/vector/series.cpp]
 WIDELIMIT_BOTH inline Moved<double> series_sum(const DenseStep& step, const PairFeatures<double>& f, double rho,
                                                double t) {
-  const double enough = most(f.first(cpu::enough_row), f.second(cpu::enough_row));
-  const double plenty = least(f.first(cpu::plenty_row), f.second(cpu::plenty_row));
-  const bool complete = enough <= plenty && f.first(cpu::rest_row) + f.second(cpu::rest_row) == 0;
-  const int terms = static_cast<int>(least(enough, plenty));
+  const double sufficient_terms = most(f.first(cpu::sufficient_terms_row), f.second(cpu::sufficient_terms_row));
+  const double maximal_terms = least(f.first(cpu::maximal_terms_row), f.second(cpu::maximal_terms_row));
+  const bool complete = sufficient_terms <= maximal_terms && f.first(cpu::rest_row) + f.second(cpu::rest_row) == 0;
+  const int terms = static_cast<int>(least(sufficient_terms, maximal_terms));
   const double x = std::abs(rho);
   double value = 0;
   double slope = 0;

@@ -20,18 +20,18 @@ class Library {
     std::vector<std::string> folders{""};
     if (const char* home = std::getenv("CUDA_HOME")) folders.push_back(std::string(home) + "/lib64/");
     folders.emplace_back("/usr/local/cuda/lib64/");
-    std::string why;
+    std::string reason;
     for (const std::string& folder : folders) {
       for (const std::string& file : files) {
         handle_ = dlopen((folder + file).c_str(), RTLD_NOW | RTLD_LOCAL);
         if (handle_ != nullptr) return;
-        if (const char* message = dlerror(); message != nullptr && why.empty()) why = message;
+        if (const char* message = dlerror(); message != nullptr && reason.empty()) reason = message;
       }
     }
     fail(Code::usage,
          "{} of CUDA was not found ({}); install the libraries of the CUDA toolkit, or add their folder to "
          "LD_LIBRARY_PATH",
-         name, why);
+         name, reason);
   }
 
   template <typename Routine>

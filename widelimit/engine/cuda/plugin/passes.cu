@@ -31,9 +31,10 @@ cudaError_t with_entries(const Array& a, const Array& b, const F& f) {
 }
 
 /// Launch grid over matrix entries: blocks cover all columns, and rows in y with a stride.
-struct Cover {
+struct EntryGrid {
   dim3 grid;
-  explicit Cover(const Array& a) : grid(blocks_for(a.cols), static_cast<unsigned>(a.rows < 32768 ? a.rows : 32768)) {}
+  explicit EntryGrid(const Array& a)
+      : grid(blocks_for(a.cols), static_cast<unsigned>(a.rows < 32768 ? a.rows : 32768)) {}
 };
 
 template <typename F>
@@ -260,15 +261,15 @@ __global__ void transpose_upper_kernel(T* a, Index n, Index stride) {
 
 cudaError_t launch_convert(const Array& from, const Array& to, cudaStream_t stream) {
   return with_entries(from, to, [&]<typename From, typename To>(const From* a, To* b) {
-    each_entry<<<Cover(to).grid, threads, 0, stream>>>(to.rows, to.cols,
-                                                       Convert<From, To>{a, from.stride, b, to.stride});
+    each_entry<<<EntryGrid(to).grid, threads, 0, stream>>>(to.rows, to.cols,
+                                                           Convert<From, To>{a, from.stride, b, to.stride});
   });
 }
 
 cudaError_t launch_gather(const Array& from, const Index* rows, const Index* cols, const Array& to,
                           cudaStream_t stream) {
   return with_entries(to, [&]<typename T>(T* b) {
-    each_entry<<<Cover(to).grid, threads, 0, stream>>>(
+    each_entry<<<EntryGrid(to).grid, threads, 0, stream>>>(
         to.rows, to.cols, Gather<T>{static_cast<const T*>(from.data), from.stride, rows, cols, b, to.stride});
   });
 }
@@ -306,7 +307,7 @@ cudaError_t launch_scaled(const Array& k, const double* scale, const double* shi
 
 cudaError_t launch_scale_rows(const Array& from, const double* weights, const Array& to, cudaStream_t stream) {
   return with_entries(to, [&]<typename T>(T* b) {
-    each_entry<<<Cover(to).grid, threads, 0, stream>>>(
+    each_entry<<<EntryGrid(to).grid, threads, 0, stream>>>(
         to.rows, to.cols, ScaleRows<T>{static_cast<const T*>(from.data), from.stride, weights, b, to.stride});
   });
 }
@@ -339,13 +340,13 @@ cudaError_t launch_transpose_upper(const Array& a, cudaStream_t stream) {
 
 cudaError_t launch_clear_above(const Array& a, cudaStream_t stream) {
   return with_entries(a, [&]<typename T>(T* entries) {
-    each_entry<<<Cover(a).grid, threads, 0, stream>>>(a.rows, a.cols, ClearAbove<T>{entries, a.stride});
+    each_entry<<<EntryGrid(a).grid, threads, 0, stream>>>(a.rows, a.cols, ClearAbove<T>{entries, a.stride});
   });
 }
 
 cudaError_t launch_add(const Array& from, const Array& to, cudaStream_t stream) {
   return with_entries(from, [&]<typename T>(T* a) {
-    each_entry<<<Cover(to).grid, threads, 0, stream>>>(
+    each_entry<<<EntryGrid(to).grid, threads, 0, stream>>>(
         to.rows, to.cols, AddTo<T>{a, from.stride, static_cast<double*>(to.data), to.stride});
   });
 }

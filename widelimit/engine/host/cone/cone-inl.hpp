@@ -82,8 +82,8 @@ HWY_INLINE Jet<V> rectify(D d, const ConeLayer& layer, const Arccos<V>& arccos, 
     const auto steep = hn::Div(bend_over_pi, hn::Sqrt(square));  // bend·κ₀'
     factor.slope = hn::Mul(steep, rho.slope);
     if constexpr (order > 1) {
-      const auto bow = hn::Div(hn::Mul(steep, rho.value), square);
-      factor.curvature = hn::MulAdd(bow, hn::Mul(rho.slope, rho.slope), hn::Mul(steep, rho.curvature));
+      const auto steep_curvature = hn::Div(hn::Mul(steep, rho.value), square);
+      factor.curvature = hn::MulAdd(steep_curvature, hn::Mul(rho.slope, rho.slope), hn::Mul(steep, rho.curvature));
     }
   }
 
