@@ -182,9 +182,9 @@ SpectrumOutcome analyse_spectrum(const SpectrumChoice& choice, const DataKernels
   ProgressBar bar(choice.common);
   SpectrumOutcome outcome;
   outcome.epsilon = choice.epsilon;
-  outcome.spectrum =
-      std::make_unique<KernelSpectrum>(kernels.streamed ? *kernels.streamed : GramMatrix(view_of(kernels.train), engine),
-                                       KernelSpectrumOptions{.memory = choice.common.memory_limit(), .progress = &bar});
+  outcome.spectrum = std::make_unique<KernelSpectrum>(
+      kernels.streamed ? *kernels.streamed : GramMatrix(view_of(kernels.train), engine),
+      KernelSpectrumOptions{.memory = choice.common.memory_limit(), .progress = &bar});
   const KernelSpectrum& spectrum = *outcome.spectrum;
   const auto stable = spectrum.stable_rate();
   if (!stable)
