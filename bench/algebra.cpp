@@ -84,18 +84,18 @@ void run(Index n, int repeats) {
 
   fmt::print("Cholesky factor, n = {}, float64, {} CPU cores; medians of {} rounds, seconds\n", n, processors, repeats);
   fmt::print("{:>8} {:>10} {:>9} {:>10} {:>8}\n", "threads", "widelimit", "speed-up", "OpenBLAS", "share");
-  double alone = 0;
+  double one_thread = 0;
   for (int threads = 1; threads <= processors; threads *= 2) {
     const auto medians =
         medians_in_turn({[&] { return ours(a, copy, threads); }, [&] { return theirs(a, copy, threads); }}, repeats);
-    if (threads == 1) alone = medians[0];
-    fmt::print("{:>8} {:>10.3f} {:>8.1f}x {:>10.3f} {:>7.0f}%\n", threads, medians[0], alone / medians[0], medians[1],
-               100 * medians[1] / medians[0]);
+    if (threads == 1) one_thread = medians[0];
+    fmt::print("{:>8} {:>10.3f} {:>8.1f}x {:>10.3f} {:>7.0f}%\n", threads, medians[0], one_thread / medians[0],
+               medians[1], 100 * medians[1] / medians[0]);
   }
 
   const int rounds = std::max(10, repeats);
   fmt::print("Beside busy programs, worst of {} rounds, seconds\n", rounds);
-  fmt::print("{:>8} {:>10} {:>10} {:>7} {:>12} {:>10}\n", "programs", "one thread", "all", "ratio", "wanted",
+  fmt::print("{:>8} {:>10} {:>10} {:>7} {:>12} {:>10}\n", "programs", "one thread", "all", "ratio", "target",
              "OpenBLAS");
   for (const int programs : {processors / 2, processors}) {
     const BusyPrograms busy(programs);

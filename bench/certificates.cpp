@@ -68,7 +68,7 @@ double radius_difference(const std::vector<double>& ours, const Matrix<double>& 
 }
 
 /// Compares the radii of EQ's theorem, then times both; returns false if the radii differ.
-bool beside_the_peer(const Benchmark& benchmark, const MnistTask& task, const Model& model, Index tests) {
+bool compare_with_peer(const Benchmark& benchmark, const MnistTask& task, const Model& model, Index tests) {
   const Settings& settings = benchmark.settings;
   const Scratch& scratch = benchmark.scratch;
   const auto certified = [&](CertificateMethod method) {
@@ -88,14 +88,14 @@ bool beside_the_peer(const Benchmark& benchmark, const MnistTask& task, const Mo
     clocks.emplace_back([&certified, method] { return seconds_of([&] { return certified(method); }); });
   }
   if (peer.present()) {
-    peer.ask(fmt::format("compute {} {}", tests, (scratch / "radii").string()));
+    peer.request(fmt::format("compute {} {}", tests, (scratch / "radii").string()));
     difference = radius_difference(paper.radius, read_raw<double>(scratch / "radii", tests, 1));
     // Each search ends at most its tolerance below the radius that the theorem proves.
     if (!(difference <= 2 * CertifyOptions{}.tolerance)) {
-      fmt::print("ANSWERS DIFFER: relative difference of the theorem's radii {:.1e}; not timed\n", difference);
+      fmt::print("RESULTS DIFFER: relative difference of the theorem's radii {:.1e}; not timed\n", difference);
       return false;
     }
-    clocks.emplace_back([&] { return std::stod(peer.ask(fmt::format("time {}", tests))); });
+    clocks.emplace_back([&] { return std::stod(peer.request(fmt::format("time {}", tests))); });
   }
   const auto seconds = medians_in_turn(clocks, settings.repeats);
   fmt::print("mean radius of the theorem {:.4g}\n", statistics(paper).mean);
@@ -111,8 +111,8 @@ bool beside_the_peer(const Benchmark& benchmark, const MnistTask& task, const Mo
 
 /// Compares a method with `convex`: mean radii for the same balls, and seconds per point of `convex`. The published
 /// theorem has no box constraint and is compared in all of space, the others in the box of pixel values.
-void beside_convex(const Engine& engine, const MnistTask& task, const Model& model, CertificateMethod other,
-                   Index tests) {
+void compare_with_convex(const Engine& engine, const MnistTask& task, const Model& model, CertificateMethod other,
+                         Index tests) {
   std::vector<double> means;
   double seconds = 0;
   for (const auto method : {other, CertificateMethod::convex}) {
@@ -143,13 +143,13 @@ bool run(const Benchmark& benchmark) {
   const Index tests = std::min(settings.tests, task->test.count());
   fmt::print("Certificates, MNIST 0 and 1, {} training and {} test points, ridge; medians of {} rounds\n",
              task->train.count(), tests, settings.repeats);
-  if (!beside_the_peer(benchmark, *task, fitted(*task, benchmark.engine, 1), tests)) return false;
+  if (!compare_with_peer(benchmark, *task, fitted(*task, benchmark.engine, 1), tests)) return false;
   fmt::print("{:>8} {:>14} {:>12} {:>12} {:>9} {:>14} {:>16}\n", "lambda", "method", "its radius", "convex", "ratio",
              "target", "seconds per point");
   for (const double lambda : {0.01, 1.0, 10.0}) {
     const Model model = fitted(*task, benchmark.engine, lambda);
     for (const auto other : {CertificateMethod::paper, CertificateMethod::interval}) {
-      beside_convex(benchmark.engine, *task, model, other, std::min(tests, convex_tests));
+      compare_with_convex(benchmark.engine, *task, model, other, std::min(tests, convex_tests));
     }
   }
   return true;

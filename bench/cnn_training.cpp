@@ -65,14 +65,14 @@ std::vector<double> step_seconds(const TrainData& data, Index width, int steps, 
 }
 
 /// Rates of a single convolution: forward, backward, and weight gradient.
-struct Alone {
+struct ConvolutionRates {
   double forward = 0;
   double back = 0;
   double weights = 0;
 };
 
 /// Returns the operations per second of a convolution of `width` to `width` channels.
-Alone convolution_rates(Index samples, Index width, int repeats, const Engine& engine) {
+ConvolutionRates convolution_rates(Index samples, Index width, int repeats, const Engine& engine) {
   const Shape shape{image.height, image.width, width};
   const WeightSlot slot{.fan_in = 9 * width, .fan_out = width};
   const Windows windows(shape, {3, 3}, {1, 1}, Padding::same);
@@ -82,16 +82,16 @@ Alone convolution_rates(Index samples, Index width, int repeats, const Engine& e
   std::fill_n(in.data(), in.size(), 1.0F);
   Tensor<float> out;
   Tensor<float> back;
-  Tensor<float> seen;
+  Tensor<float> patches;
   Matrix<float> gradient(slot.fan_in, slot.fan_out);
   const auto best = [&](const auto& work) {
     double least = std::numeric_limits<double>::infinity();
     for (int k = 0; k < repeats; ++k) least = std::min(least, seconds_of([&] { return work(), 0; }));
     return 2.0 * static_cast<double>(in.rows()) * static_cast<double>(slot.fan_in * slot.fan_out) / least;
   };
-  Alone rates;
-  rates.forward = best([&] { convolve(slot, weights, windows, in, seen, out, engine); });
-  rates.back = best([&] { convolve_signal(slot, weights, windows, shape, out, seen, back, engine); });
+  ConvolutionRates rates;
+  rates.forward = best([&] { convolve(slot, weights, windows, in, patches, out, engine); });
+  rates.back = best([&] { convolve_signal(slot, weights, windows, shape, out, patches, back, engine); });
   rates.weights = best([&] { add_filter_gradient(windows, in, out, gradient.view(), engine); });
   return rates;
 }
@@ -99,16 +99,16 @@ Alone convolution_rates(Index samples, Index width, int repeats, const Engine& e
 void print_convolutions(const Benchmark& benchmark) {
   const Settings& settings = benchmark.settings;
   const double product = product_rate(1024, benchmark.engine);
-  const Alone alone = convolution_rates(settings.rows, settings.width, settings.repeats, benchmark.engine);
+  const ConvolutionRates rates = convolution_rates(settings.rows, settings.width, settings.repeats, benchmark.engine);
   fmt::print("Convolution of {} to {} channels, {} images, {} threads, float32; sgemm {:.0f} GFLOP/s\n", settings.width,
              settings.width, settings.rows, settings.threads, product / 1e9);
   const auto line = [&](const char* what, double operations) {
     fmt::print("{:>16} {:>8.0f} GFLOP/s {:>6.0f}% of sgemm  {}\n", what, operations / 1e9, 100 * operations / product,
                verdict_at_least(operations / product, 0.6));
   };
-  line("forward", alone.forward);
-  line("back", alone.back);
-  line("into weights", alone.weights);
+  line("forward", rates.forward);
+  line("back", rates.back);
+  line("into weights", rates.weights);
 }
 
 /// Writes the initial weights to files for the peer.
@@ -172,16 +172,16 @@ bool run_all(const Benchmark& benchmark) {
     return true;
   }
   const auto file = benchmark.scratch / "outputs";
-  peer.ask(fmt::format("compute first {} {}", compared_steps, file.string()));
+  peer.request(fmt::format("compute first {} {}", compared_steps, file.string()));
   const double error =
       difference(read_raw<float>(file, settings.rows, classes), predict_outputs(trained, data.x, benchmark.engine));
   if (!(error <= 100 * tolerance<float>)) {  // error accumulated over several steps of a deep network
-    fmt::print("ANSWERS DIFFER by {:.1e}; not timed\n", error);
+    fmt::print("RESULTS DIFFER by {:.1e}; not timed\n", error);
     return false;
   }
   std::vector<std::function<double()>> clocks{ours};
   for (const char* layout : {"first", "last"}) {
-    clocks.emplace_back([&, layout] { return std::stod(peer.ask(fmt::format("time {} 3", layout))) / 3; });
+    clocks.emplace_back([&, layout] { return std::stod(peer.request(fmt::format("time {} 3", layout))) / 3; });
   }
   const auto seconds = medians_in_turn(clocks, settings.repeats);
   const double ratio = std::min(seconds[1], seconds[2]) / seconds[0];

@@ -53,7 +53,7 @@ double error_of(const Benchmark& benchmark, const Images& images, const Readout&
   Peer exact = start_peer(benchmark, images, "f64");
   if (!exact.present()) return 0;
   const auto file = benchmark.scratch / "exact";
-  exact.ask(fmt::format("compute {} {} 2 {}", readout.name, depth, file.string()));
+  exact.request(fmt::format("compute {} {} 2 {}", readout.name, depth, file.string()));
   const Gram ours = rectangle(2, Precision::f32);
   return relative_difference(std::get<Matrix<float>>(ours.ntk), converted<float>(read_raw<double>(file, 2, 2)));
 }
@@ -74,13 +74,14 @@ bool compare_and_time(const Benchmark& benchmark, const Images& images, const Re
       relative_difference(std::get<Matrix<float>>(single.ntk), converted<float>(std::get<Matrix<double>>(twice.ntk)));
   const double error = error_of(benchmark, images, readout, rectangle);
   if (!(error <= tolerance<float>) || !(rounding <= tolerance<float>)) {
-    fmt::print("{}: ANSWERS DIFFER: {:.1e} from the peer, {:.1e} from float64; not timed\n", readout.name, error,
+    fmt::print("{}: RESULTS DIFFER: {:.1e} from the peer, {:.1e} from float64; not timed\n", readout.name, error,
                rounding);
     return false;
   }
   Peer peer = start_peer(benchmark, images, "f32");
   if (peer.present()) {
-    peer.ask(fmt::format("compute {} {} {} {}", readout.name, depth, peer_rows, (benchmark.scratch / "k").string()));
+    peer.request(
+        fmt::format("compute {} {} {} {}", readout.name, depth, peer_rows, (benchmark.scratch / "k").string()));
   }
   double cpu = 0;
   std::vector<std::function<double()>> clocks{
@@ -92,7 +93,8 @@ bool compare_and_time(const Benchmark& benchmark, const Images& images, const Re
       },
       [&] { return seconds_of([&] { return gram(network, images.range(0, n), options, benchmark.engine); }); }};
   if (peer.present()) {
-    clocks.push_back([&] { return std::stod(peer.ask(fmt::format("time {} {} {}", readout.name, depth, peer_rows))); });
+    clocks.push_back(
+        [&] { return std::stod(peer.request(fmt::format("time {} {} {}", readout.name, depth, peer_rows))); });
   }
   const auto seconds = medians_in_turn(clocks, benchmark.settings.repeats);
   const auto pairs = static_cast<double>(n * n);

@@ -25,9 +25,9 @@ namespace {
 
 constexpr int threads = 2;
 constexpr Index classes = 10;
-constexpr Index most_beside_sgemm = 6000;  ///< its matrix is stored
+constexpr Index max_stored_samples = 6000;  ///< its matrix is stored
 
-struct Asked {
+struct Arguments {
   Index samples = 10'000;
   std::string memory = "2GiB";
   double lambda = 1;
@@ -48,10 +48,10 @@ Dataset digits(const char* spec, Index limit) {
 }
 
 Index correct(const Matrix<double>& decisions, const Dataset& data) {
-  const auto told = classes_of(Scheme::one_hot, classes, decisions.view());
-  Index right = 0;
-  for (std::size_t i = 0; i < told.size(); ++i) right += told[i] == data.labels[i] ? 1 : 0;
-  return right;
+  const auto predicted = classes_of(Scheme::one_hot, classes, decisions.view());
+  Index matches = 0;
+  for (std::size_t i = 0; i < predicted.size(); ++i) matches += predicted[i] == data.labels[i] ? 1 : 0;
+  return matches;
 }
 
 /// Counts the samples whose two largest outputs differ by less than 2·`error`, i.e. whose class an error of this size
@@ -69,7 +69,7 @@ Index undecided(const Matrix<double>& decisions, double error) {
 /// Prints the seconds per pair of one product with ten columns, and of ssyrk on the same samples.
 void print_product(const Network& network, const Dataset& train, const Engine& engine) {
   const auto& all = std::get<Matrix<float>>(train.values);
-  const Index n = std::min(train.count(), most_beside_sgemm);
+  const Index n = std::min(train.count(), max_stored_samples);
   Matrix<float> x(n, all.cols());
   std::copy_n(all.data(), n * all.cols(), x.data());
   const SampleView samples(x.view(), train.shape);
@@ -103,26 +103,26 @@ Matrix<double> test_decisions(const Network& network, const Fit& fit, const Data
   return predict_decisions(model, test.view(), engine);
 }
 
-void run(const Asked& asked) {
+void run(const Arguments& arguments) {
   use_processors(threads);
   const auto engine = make_engine("cpu", {.threads = threads});
-  const Dataset train = digits("mnist:train", asked.samples);
+  const Dataset train = digits("mnist:train", arguments.samples);
   const Dataset test = digits("mnist:test", 10'000);
   const Network network = Network::parse(fmt::format("fc:1(w_std={})", std::sqrt(2.0)));
   print_product(network, train, *engine);
 
   const Matrix<double> y = class_targets(train.labels, classes);
   RidgeNetworkOptions options;
-  options.memory = parse_bytes(asked.memory);
-  options.solver = {.lambda = asked.lambda, .tolerance = asked.tolerance, .rank = asked.rank};
+  options.memory = parse_bytes(arguments.memory);
+  options.solver = {.lambda = arguments.lambda, .tolerance = arguments.tolerance, .rank = arguments.rank};
   const ConjugateGradientFit found = fit_ridge(network, train.view(), y.view(), options, *engine);
   const Summary& summary = found.fit.summary;
-  fmt::print("{} samples, λ = {}: {}, {}\n", train.count(), asked.lambda, text(summary.ending), summary.method);
+  fmt::print("{} samples, λ = {}: {}, {}\n", train.count(), arguments.lambda, text(summary.ending), summary.method);
   fmt::print("  {} iterations, {:.1f} s, residual {:.1e}, duality gap {:.1e}, {} held\n", summary.iterations,
              summary.seconds, *summary.gradient, summary.gap.value_or(0),
              bytes_text(static_cast<double>(summary.memory)));
   const Matrix<double> g = test_decisions(network, found.fit, train, test, *engine);
-  const double rms = asked.tolerance / std::sqrt(static_cast<double>(classes));
+  const double rms = arguments.tolerance / std::sqrt(static_cast<double>(classes));
   fmt::print("  accuracy: train {:.4f}, test {:.4f}\n",
              static_cast<double>(correct(found.decisions, train)) / static_cast<double>(train.count()),
              static_cast<double>(correct(g, test)) / static_cast<double>(test.count()));
@@ -134,17 +134,17 @@ void run(const Asked& asked) {
 }
 
 int start(int argc, char** argv) {
-  Asked asked;
+  Arguments arguments;
   CLI::App app("ridge on MNIST by conjugate gradients, without the Gram matrix");
-  app.add_option("n", asked.samples, "training samples")->check(CLI::Range(20, 60'000))->capture_default_str();
-  app.add_option("--memory", asked.memory, "memory limit, without the samples")->capture_default_str();
-  app.add_option("--lambda", asked.lambda)->capture_default_str();
-  app.add_option("--tolerance", asked.tolerance, "relative residual")->capture_default_str();
-  app.add_option("--rank", asked.rank, "rank of the preconditioner; default: chosen by cost and memory");
+  app.add_option("n", arguments.samples, "training samples")->check(CLI::Range(20, 60'000))->capture_default_str();
+  app.add_option("--memory", arguments.memory, "memory limit, without the samples")->capture_default_str();
+  app.add_option("--lambda", arguments.lambda)->capture_default_str();
+  app.add_option("--tolerance", arguments.tolerance, "relative residual")->capture_default_str();
+  app.add_option("--rank", arguments.rank, "rank of the preconditioner; default: chosen by cost and memory");
   CLI11_PARSE(app, argc, argv);
   try {
     std::setvbuf(stdout, nullptr, _IOLBF, 0);
-    run(asked);
+    run(arguments);
     return 0;
   } catch (const Error& error) {
     // Missing data is not an error: there is nothing to measure.

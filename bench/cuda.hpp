@@ -29,7 +29,7 @@ struct CertificateSizes {
 [[nodiscard]] bool certificates(const Engine& engine, const std::string& only, const CertificateSizes& sizes);
 
 /// One product of a kernel matrix that is never stored with ten columns, compared with the cpu engine on two cores.
-[[nodiscard]] bool stored_nowhere(const Engine& engine, Index rows, Index cols, int repeats);
+[[nodiscard]] bool unstored_product(const Engine& engine, Index rows, Index cols, int repeats);
 
 /// Support vector machines of ten classes, one against one, from samples to coefficients, compared with the cpu engine
 /// on all cores: the path of bench/svm.cpp on 5,000 digits, then one value of C on `rows`.

@@ -136,7 +136,7 @@ bool compare(std::string_view network, const Digits& data, const Engine& engine,
     // One step of the radius grid; a few for `convex`, whose squares the CPU sums in float32.
     const double allowed = (one.method == CertificateMethod::convex ? 8 : 1.001) * options.tolerance;
     if (!(difference <= allowed)) {
-      fmt::print("{:>18} ANSWERS DIFFER by a relative {:.1e}; not timed\n", one.name, difference);
+      fmt::print("{:>18} RESULTS DIFFER by a relative {:.1e}; not timed\n", one.name, difference);
       agree = false;
       continue;
     }
@@ -208,7 +208,7 @@ bool compare_networks(Index width, const Digits& data, const Engine& engine, con
     const Certificates there = certified(processor);
     const double difference = largest_difference(certified(engine), there);
     if (!(difference <= 1.001 * options.tolerance)) {
-      fmt::print("{:>18} ANSWERS DIFFER by a relative {:.1e}; not timed\n", one.name, difference);
+      fmt::print("{:>18} RESULTS DIFFER by a relative {:.1e}; not timed\n", one.name, difference);
       agree = false;
       continue;
     }

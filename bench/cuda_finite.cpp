@@ -137,8 +137,9 @@ bool kernels_of(const Engine& engine, const FiniteSizes& sizes, const std::strin
 
   const Index few = std::min<Index>(64, sizes.rows);
   const Tensor<T> some = read_samples<T>(SampleView(inputs.view().block(0, 0, few, sizes.cols), shape), shape);
-  const double beside = relative_distance(empirical_ntk(architecture, parameters, some, some, {}, engine),
-                                          empirical_ntk(architecture, parameters, some, some, {}, all_processors()));
+  const double cpu_difference =
+      relative_distance(empirical_ntk(architecture, parameters, some, some, {}, engine),
+                        empirical_ntk(architecture, parameters, some, some, {}, all_processors()));
   const std::string precision = precision_of<T> == Precision::f32 ? "f32" : "f64";
   std::vector<std::string> command{python,        peers + "/torch_empirical_ntk.py",
                                    "--device",    "cuda",
@@ -153,14 +154,14 @@ bool kernels_of(const Engine& engine, const FiniteSizes& sizes, const std::strin
   double error = 0;
   if (peer.present()) {
     const auto file = scratch / "kernel";
-    peer.ask(fmt::format("compute kernel {}", file.string()));
+    peer.request(fmt::format("compute kernel {}", file.string()));
     error = relative_distance(ours(), read_raw<T>(file, sizes.rows, sizes.rows));
   } else {
     fmt::print("no PyTorch: {}\n", peer.why_absent());
   }
   (void)ours();
   std::vector<std::function<double()>> clocks{[&] { return seconds_of(ours); }};
-  if (peer.present()) clocks.push_back([&] { return std::stod(peer.ask("time kernel")); });
+  if (peer.present()) clocks.push_back([&] { return std::stod(peer.request("time kernel")); });
   const std::vector<double> seconds = medians_in_turn(clocks, sizes.repeats);
   const double ratio = peer.present() ? seconds[1] / seconds[0] : 0;
   fmt::print("empirical NTK, {} hidden layers of {}, n = {}, d = {}, {}: {:.2f} ms; ", kernel_depth, sizes.width,
@@ -169,8 +170,8 @@ bool kernels_of(const Engine& engine, const FiniteSizes& sizes, const std::strin
     fmt::print("Jacobians of torch.func {:.1f} ms, ratio {:.1f} {}, difference from them {:.1e}; ", 1e3 * seconds[1],
                ratio, verdict_at_least(ratio, 100), error);
   }
-  const bool agree = beside <= 10 * tolerance<T> && error <= 10 * tolerance<T>;
-  fmt::print("difference from the CPU {:.1e}{}\n", beside, agree ? "" : " ANSWERS DIFFER");
+  const bool agree = cpu_difference <= 10 * tolerance<T> && error <= 10 * tolerance<T>;
+  fmt::print("difference from the CPU {:.1e}{}\n", cpu_difference, agree ? "" : " RESULTS DIFFER");
   return agree;
 }
 
@@ -194,7 +195,7 @@ bool training_steps(const Engine& engine, const FiniteSizes& sizes) {
   fmt::print(
       "training, {} hidden layers of {}, n = {}, d = {}, f32; loss difference from the CPU after 5 steps of width {}: "
       "{:.1e}{}\n",
-      train_depth, sizes.width, sizes.rows, sizes.cols, narrow, error, agree ? "" : " ANSWERS DIFFER");
+      train_depth, sizes.width, sizes.rows, sizes.cols, narrow, error, agree ? "" : " RESULTS DIFFER");
   for (const Regulariser regulariser : {Regulariser::none, Regulariser::init}) {
     const double step = step_seconds(set, training(sizes.width, sizes.repeats + 2, regulariser), engine);
     fmt::print("  regulariser {}: {:.3f} ms a step, {:.1f} TFLOP/s", to_string(regulariser), 1e3 * step,

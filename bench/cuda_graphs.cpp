@@ -109,7 +109,7 @@ bool graphs(const Engine& engine, Index count, int repeats) {
       fmt::print(
           "{:>16} {}: error {:.1e}{}; load {:.3f} s, all pairs {:.3f} s, {:.4f} us a pair; cpu load {:.3f} s, all "
           "pairs {:.2f} s, ratio {:.1f}\n",
-          text, to_string(precision), error, right ? "" : " ANSWERS DIFFER", device.load, device.fill,
+          text, to_string(precision), error, right ? "" : " RESULTS DIFFER", device.load, device.fill,
           1e6 * device.fill / pairs, processor.load, processor.fill, processor.fill / device.fill);
     }
   }

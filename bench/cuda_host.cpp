@@ -15,7 +15,7 @@ namespace widelimit::bench {
 namespace {
 
 /// Returns a device memory limit that all samples fit into, but not the matrix in addition.
-std::size_t tile_room(const Network& network, const SampleView& x, const Engine& engine, Precision precision) {
+std::size_t tile_memory_limit(const Network& network, const SampleView& x, const Engine& engine, Precision precision) {
   const Recipe recipe = lower(network, x.shape, RecipeOutputs::ntk);
   const Kernels& kernels = engine.kernels();
   const Index edge = gram_tile_edge(x.count(), x.count(), kernels.tile_edge(recipe));
@@ -46,7 +46,7 @@ bool host_gram(const Matrix<double>& inputs, int repeats, const Engine& engine) 
   const double at_once = best(whole);
   double by_tiles = 0;
   {
-    const DeviceMemoryLimit limit(engine, tile_room(network, x, engine, Precision::f64));
+    const DeviceMemoryLimit limit(engine, tile_memory_limit(network, x, engine, Precision::f64));
     by_tiles = best(tiles);
   }
   const auto& left = std::get<Matrix<double>>(whole.ntk);

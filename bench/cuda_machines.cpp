@@ -129,13 +129,13 @@ bool compare_paths(const Engine& engine, const Engine& cpu, const LabelledDigits
       "SVM, MNIST {}, one against one, {} values of C, {}: {:.3f} s (kernel {:.3f} s); cpu engine on {} CPU cores "
       "{:.3f} s (kernel {:.3f} s); ratio {:.2f}{}\n",
       data.x.rows(), costs.size(), to_string(precision), ours.whole, ours.kernel, cpu.threads(), theirs.whole,
-      theirs.kernel, theirs.whole / ours.whole, right ? "" : " ANSWERS DIFFER");
+      theirs.kernel, theirs.whole / ours.whole, right ? "" : " RESULTS DIFFER");
   return right;
 }
 
 }  // namespace
 
-bool stored_nowhere(const Engine& engine, Index rows, Index cols, int repeats) {
+bool unstored_product(const Engine& engine, Index rows, Index cols, int repeats) {
   constexpr double target = 50;
   const Matrix<double> x = normal_inputs(rows, cols);
   const auto two = make_engine("cpu", {.threads = 2});
@@ -146,7 +146,7 @@ bool stored_nowhere(const Engine& engine, Index rows, Index cols, int repeats) {
     const Product checked(engine, x, few, precision, 1);
     const double error = difference(checked.out, theirs.out);
     if (!(error <= (precision == Precision::f32 ? 1e-5 : 1e-11))) {
-      fmt::print("{}: ANSWERS DIFFER by {:.1e}; not timed\n", to_string(precision), error);
+      fmt::print("{}: RESULTS DIFFER by {:.1e}; not timed\n", to_string(precision), error);
       right = false;
       continue;
     }

@@ -148,7 +148,7 @@ bool planes(const Engine& engine, const std::string& only, int repeats) {
     const bool right = error <= (workload.precision == Precision::f32 ? 1e-5 : 1e-11);
     agree = agree && right;
     if (!right) {
-      fmt::print("{:>9.1e} ANSWERS DIFFER; not timed: {}\n", error, workload.network);
+      fmt::print("{:>9.1e} RESULTS DIFFER; not timed: {}\n", error, workload.network);
       continue;
     }
     const double rectangular = run.time(false, repeats);

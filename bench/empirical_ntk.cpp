@@ -50,16 +50,16 @@ bool run(const Benchmark& benchmark) {
   double error = 0;
   if (peer.present()) {
     const auto file = benchmark.scratch / "kernel";
-    peer.ask(fmt::format("compute kernel {}", file.string()));
+    peer.request(fmt::format("compute kernel {}", file.string()));
     const Matrix<T> kernel = ours();
     error = disagreement<T>(kernel.view(), read_raw<T>(file, settings.rows, settings.rows).view());
   }
   if (!(error <= 10 * tolerance<T>)) {  // sums over a whole network, not a single product
-    fmt::print("{}: ANSWERS DIFFER by {:.1e}; not timed\n", precision, error);
+    fmt::print("{}: RESULTS DIFFER by {:.1e}; not timed\n", precision, error);
     return false;
   }
   std::vector<std::function<double()>> clocks{[&] { return seconds_of(ours); }};
-  if (peer.present()) clocks.push_back([&] { return std::stod(peer.ask("time kernel")); });
+  if (peer.present()) clocks.push_back([&] { return std::stod(peer.request("time kernel")); });
   const auto seconds = medians_in_turn(clocks, settings.repeats);
   const double ratio = peer.present() ? seconds[1] / seconds[0] : 0.0;
   fmt::print("{:>5} {:>12.1f} {:>14} {:>10} {:>14} {:>9.1e}\n", precision, 1e3 * seconds[0],

@@ -52,13 +52,13 @@ bool run(const Benchmark& benchmark) {
       diagonal = diagonal_error<T>(ours, inputs, depth.hidden + 1);
       if (peer.present()) {
         const auto file = scratch / "kernel";
-        peer.ask(fmt::format("compute {} {}", depth.hidden, file.string()));
+        peer.request(fmt::format("compute {} {}", depth.hidden, file.string()));
         off_diagonal = disagreement<T>(ours, read_raw<T>(file, settings.rows, settings.rows).view());
       }
     }
     if (!(off_diagonal <= tolerance<T>) || !(diagonal <= tolerance<T>)) {
       fmt::print(
-          "{} depth {}: ANSWERS DIFFER: {:.1e} from the peer, {:.1e} from the diagonal's closed form; not timed\n",
+          "{} depth {}: RESULTS DIFFER: {:.1e} from the peer, {:.1e} from the diagonal's closed form; not timed\n",
           precision, depth.hidden, off_diagonal, diagonal);
       agree = false;
       continue;
@@ -66,7 +66,7 @@ bool run(const Benchmark& benchmark) {
     std::vector<std::function<double()>> clocks{
         [&] { return seconds_of([&] { return gram(network, samples, options, engine); }); },
         [&] { return syrk_seconds<T>(x, product, settings.threads); }};
-    if (peer.present()) clocks.push_back([&] { return std::stod(peer.ask(fmt::format("time {}", depth.hidden))); });
+    if (peer.present()) clocks.push_back([&] { return std::stod(peer.request(fmt::format("time {}", depth.hidden))); });
     const auto seconds = medians_in_turn(clocks, settings.repeats);
     const double multiple = seconds[0] / seconds[1];
     const double ratio = peer.present() ? seconds[2] / seconds[0] : 0.0;

@@ -45,19 +45,19 @@ bool run(const Benchmark& benchmark, const Task& task) {
   Peer peer({benchmark.settings.with_peer ? WIDELIMIT_NUMPY_PYTHON : "", WIDELIMIT_PEERS "/np_gntk.py", "--graphs",
              path->string()},
             benchmark.scratch / "log");
-  const std::string question = fmt::format("{} {} {}", task.blocks, task.layers, few);
+  const std::string request = fmt::format("{} {} {}", task.blocks, task.layers, few);
   double error = 0;
   if (peer.present()) {
-    const auto answer = benchmark.scratch / "k";
-    peer.ask(fmt::format("compute {} {}", question, answer.string()));
-    error = relative_difference(kernel(few), read_raw<double>(answer, few, few));
+    const auto file = benchmark.scratch / "k";
+    peer.request(fmt::format("compute {} {}", request, file.string()));
+    error = relative_difference(kernel(few), read_raw<double>(file, few, few));
     if (!(error <= close_enough)) {
-      fmt::print("{:>12} ANSWERS DIFFER by {:.1e}; not timed\n", task.set, error);
+      fmt::print("{:>12} RESULTS DIFFER by {:.1e}; not timed\n", task.set, error);
       return false;
     }
   }
   std::vector<std::function<double()>> clocks{[&] { return seconds_of([&] { return kernel(few); }); }};
-  if (peer.present()) clocks.push_back([&] { return std::stod(peer.ask("time " + question)); });
+  if (peer.present()) clocks.push_back([&] { return std::stod(peer.request("time " + request)); });
   const auto seconds = medians_in_turn(clocks, benchmark.settings.repeats);
   const auto pairs = [](Index n) { return static_cast<double>(n * (n + 1)) / 2; };
   const bool whole = benchmark.settings.rows > 10;  // in tests, a few graphs are enough

@@ -80,7 +80,7 @@ double worst(const AnyMatrix& ours, const Matrix<double>& theirs) {
   return difference / largest;
 }
 
-bool beside_peer(const Benchmark& benchmark) {
+bool compare_with_peer(const Benchmark& benchmark) {
   const Settings& settings = benchmark.settings;
   const Index n = settings.rows;
   const Task task(benchmark.inputs, benchmark.engine);
@@ -93,20 +93,20 @@ bool beside_peer(const Benchmark& benchmark) {
             benchmark.scratch / "log");
   double error = 0;
   if (peer.present()) {
-    const auto answer = benchmark.scratch / "k";
-    peer.ask("compute 0.1 scipy " + answer.string());
-    error = worst(kernel, read_raw<double>(answer, n, n));
+    const auto file = benchmark.scratch / "k";
+    peer.request("compute 0.1 scipy " + file.string());
+    error = worst(kernel, read_raw<double>(file, n, n));
     if (!(error <= close_enough)) {
-      fmt::print("ANSWERS DIFFER by {:.1e}; not timed\n", error);
+      fmt::print("RESULTS DIFFER by {:.1e}; not timed\n", error);
       return false;
     }
   }
   // The clocks return wall-clock seconds; `processor` holds the CPU seconds of the last call of each.
   std::vector<double> processor(3, 0.0);
-  const auto ask = [&](const char* by, std::size_t place) {
-    std::istringstream answer(peer.ask(fmt::format("time 0.1 {}", by)));
+  const auto time_peer = [&](const char* by, std::size_t place) {
+    std::istringstream reply(peer.request(fmt::format("time 0.1 {}", by)));
     double time = 0;
-    answer >> time >> processor[place];
+    reply >> time >> processor[place];
     return time;
   };
   std::vector<std::function<double()>> clocks{[&] {
@@ -116,9 +116,9 @@ bool beside_peer(const Benchmark& benchmark) {
     processor[0] = processor_seconds() - before;
     return time;
   }};
-  if (peer.present()) clocks.push_back([&] { return ask("scipy", 2); });
+  if (peer.present()) clocks.push_back([&] { return time_peer("scipy", 2); });
   std::vector<double> seconds = medians_in_turn(clocks, settings.repeats);
-  if (peer.present()) seconds.insert(seconds.begin() + 1, ask("numpy", 1));
+  if (peer.present()) seconds.insert(seconds.begin() + 1, time_peer("numpy", 1));
   fmt::print("{:>16} {:>8} {:>9} {:>9} {:>9} {:>14} {:>11} {:>9} {:>10} {:>10}\n", "linear1", "n", "seconds", "CPU s",
              "/ours", "target", "CPU ratio", "error", "extra MiB", "Gram MiB");
   fmt::print("{:>16} {:>8} {:>9.4g} {:>9.4g} {:>9} {:>14} {:>11} {:>9.1e} {:>10.1f} {:>10.1f}\n", "widelimit", n,
@@ -150,7 +150,7 @@ void sketches(const Benchmark& benchmark) {
 bool run_all(const Benchmark& benchmark) {
   fmt::print("Label-aware kernel, d = {}; {}; medians of {} rounds, NumPy once, seconds\n", benchmark.settings.cols,
              benchmark.engine.description(), benchmark.settings.repeats);
-  if (!beside_peer(benchmark)) return false;
+  if (!compare_with_peer(benchmark)) return false;
   if (*benchmark.settings.sketches > 0) sketches(benchmark);
   return true;
 }

@@ -34,12 +34,12 @@ std::vector<Digits> tasks() {
 constexpr double most_different = 2;
 
 /// Predictions of a machine for the test images, and the summary of its fit.
-struct Told {
+struct Predictions {
   std::vector<Index> classes;
   Summary summary;
 };
 
-Told tell(const Benchmark& benchmark, const MnistTask& task, const MachineOptions& options) {
+Predictions predict(const Benchmark& benchmark, const MnistTask& task, const MachineOptions& options) {
   const FittedMachine trained =
       train_classes({view_of(task.k), benchmark.engine}, task.train.labels, task.classes(), options);
   const Matrix<double> g = decision(trained.fit, view_of(task.k_test), benchmark.engine);
@@ -68,7 +68,7 @@ std::vector<Index> read_classes(const std::filesystem::path& path, Index samples
 /// Prints a line: fit times, accuracies, and our duality gap. Returns false if results differ or ours did not converge.
 bool measure(const Benchmark& benchmark, const MnistTask& task, const MachineOptions& options, Peer& peer) {
   const std::string name(to_string(options.machine));
-  const Told ours = tell(benchmark, task, options);
+  const Predictions ours = predict(benchmark, task, options);
   if (!ours.summary.converged()) {
     fmt::print("{:<6} {}: {}; not timed\n", name, text(ours.summary.ending), ours.summary.message);
     return false;
@@ -77,19 +77,19 @@ bool measure(const Benchmark& benchmark, const MnistTask& task, const MachineOpt
     return train_classes({view_of(task.k), benchmark.engine}, task.train.labels, task.classes(), options);
   };
   std::vector<std::function<double()>> clocks{[&] { return seconds_of(fit); }};
-  const std::string question = fmt::format("{} {}", name, options.lambda);
+  const std::string request = fmt::format("{} {}", name, options.lambda);
   std::optional<double> their_accuracy;
   if (peer.present()) {
     const auto file = benchmark.scratch / "predictions";
-    peer.ask(fmt::format("compute {} {}", question, file.string()));
+    peer.request(fmt::format("compute {} {}", request, file.string()));
     const std::vector<Index> theirs = read_classes(file, task.test.count());
     const double different = 1000 * (1 - share_of_equal(ours.classes, theirs));
     if (different > most_different) {
-      fmt::print("{:<6} ANSWERS DIFFER for {:.1f} of a thousand test images; not timed\n", name, different);
+      fmt::print("{:<6} RESULTS DIFFER for {:.1f} of a thousand test images; not timed\n", name, different);
       return false;
     }
     their_accuracy = share_of_equal(theirs, task.test.labels);
-    clocks.push_back([&] { return std::stod(peer.ask("time " + question)); });
+    clocks.push_back([&] { return std::stod(peer.request("time " + request)); });
   }
   const auto seconds = medians_in_turn(clocks, benchmark.settings.repeats);
   fmt::print("{:<6} {:>8g} {:>10.3f} {:>9.2f} %", name, options.lambda, seconds[0],

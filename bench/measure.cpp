@@ -26,13 +26,13 @@ void use_processors(int count) {
 }
 
 /// Pause between clocks, since a process that has just finished still frees memory and has spinning threads.
-constexpr std::chrono::milliseconds settling{300};
+constexpr std::chrono::milliseconds settling_time{300};
 
 std::vector<double> medians_in_turn(const std::vector<std::function<double()>>& clocks, int repeats) {
   std::vector<std::vector<double>> seconds(clocks.size());
   for (int round = 0; round < repeats; ++round) {
     for (std::size_t i = 0; i < clocks.size(); ++i) {
-      std::this_thread::sleep_for(settling);
+      std::this_thread::sleep_for(settling_time);
       seconds[i].push_back(clocks[i]());
     }
   }

@@ -44,7 +44,7 @@ struct DefinitionCheck {
   double product_seconds = 0;
 };
 
-DefinitionCheck beside_definition(const Activation& activation, const Task& task, const Engine& engine) {
+DefinitionCheck compare_with_definition(const Activation& activation, const Task& task, const Engine& engine) {
   const Network network{{Dense{.w_std = std::sqrt(static_cast<double>(task.x.cols()))}, activation, Dense{}}};
   const Gram theta = gram(network, task.view(), {}, engine);
   const GramMatrix h(view_of(theta.ntk), engine);
@@ -83,11 +83,11 @@ bool run(const Benchmark& benchmark) {
   for (const char* name : {"erf", "relu"}) {
     const Activation activation = parse_activation(name);
     const Index few = std::min(definition_samples, settings.rows);
-    const DefinitionCheck check = beside_definition(activation, Task(benchmark.inputs, few), benchmark.engine);
+    const DefinitionCheck check = compare_with_definition(activation, Task(benchmark.inputs, few), benchmark.engine);
     fmt::print("{}: n = {}, {} directions: definition {:.3f} s, products {:.5f} s, difference {:.1e}\n", name, few,
                definition_directions, check.definition_seconds, check.product_seconds, check.difference);
     if (!(check.difference <= definition_tolerance)) {
-      fmt::print("ANSWERS DIFFER: {:.1e}; not timed\n", check.difference);
+      fmt::print("RESULTS DIFFER: {:.1e}; not timed\n", check.difference);
       return false;
     }
     fmt::print("{:>8} {:>10} {:>8} {:>14} {:>16}\n", "n", "widelimit", "/before", "rel. error", "cost ~ n^2");

@@ -28,8 +28,8 @@ Peer::Peer(const std::vector<std::string>& command, const std::filesystem::path&
   std::array<int, 2> in{};
   std::array<int, 2> out{};
   if (pipe2(in.data(), O_CLOEXEC) != 0 || pipe2(out.data(), O_CLOEXEC) != 0) fail(Code::resource, "cannot make a pipe");
-  questions_.reset(fdopen(in[1], "w"));
-  answers_.reset(fdopen(out[0], "r"));
+  requests_.reset(fdopen(in[1], "w"));
+  replies_.reset(fdopen(out[0], "r"));
 
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
@@ -48,34 +48,34 @@ Peer::Peer(const std::vector<std::string>& command, const std::filesystem::path&
     process_ = -1;
     why_absent_ = fmt::format("{} cannot be started", command.front());
   } else if (read_line() != "ready") {
-    why_absent_ = "it exited immediately: " + last_words();
+    why_absent_ = "it exited immediately: " + last_output();
   }
 }
 
 Peer::~Peer() {
   if (process_ < 0) return;
-  questions_.reset();  // the peer exits at the end of its input
+  requests_.reset();  // the peer exits at the end of its input
   int status = 0;
   waitpid(process_, &status, 0);
 }
 
-std::string Peer::ask(const std::string& question) {
-  std::fputs((question + "\n").c_str(), questions_.get());
-  std::fflush(questions_.get());
-  std::string answer = read_line();
-  if (answer.empty()) fail(Code::resource, "the peer died at '{}': {}", question, last_words());
-  return answer;
+std::string Peer::request(const std::string& line) {
+  std::fputs((line + "\n").c_str(), requests_.get());
+  std::fflush(requests_.get());
+  std::string reply = read_line();
+  if (reply.empty()) fail(Code::resource, "the peer terminated at '{}': {}", line, last_output());
+  return reply;
 }
 
 std::string Peer::read_line() {
   std::string line;
-  for (int c = std::fgetc(answers_.get()); c != EOF && c != '\n'; c = std::fgetc(answers_.get())) {
+  for (int c = std::fgetc(replies_.get()); c != EOF && c != '\n'; c = std::fgetc(replies_.get())) {
     line.push_back(static_cast<char>(c));
   }
   return line;
 }
 
-std::string Peer::last_words() const {
+std::string Peer::last_output() const {
   std::ifstream log(log_);
   std::string last;
   for (std::string line; std::getline(log, line);) {

@@ -21,7 +21,7 @@ class Scratch {
   TemporaryFolder folder_;
 };
 
-/// Another program that solves the same problem. It stays alive between questions, so that its timings alternate with
+/// Another program that solves the same problem. It stays alive between requests, so that its timings alternate with
 /// ours: other load on the machine then affects both equally.
 class Peer {
  public:
@@ -34,21 +34,21 @@ class Peer {
 
   [[nodiscard]] bool present() const { return why_absent_.empty(); }
   [[nodiscard]] const std::string& why_absent() const { return why_absent_; }
-  /// Sends one line and returns the reply line. Throws Error{resource} with the peer's last output if it has died.
-  std::string ask(const std::string& question);
+  /// Sends one line and returns the reply line. Throws Error{resource} with the peer's last output if it terminated.
+  std::string request(const std::string& line);
 
  private:
   struct Close {
     void operator()(std::FILE* file) const { std::fclose(file); }
   };
   [[nodiscard]] std::string read_line();
-  [[nodiscard]] std::string last_words() const;
+  [[nodiscard]] std::string last_output() const;
 
   std::filesystem::path log_;
   std::string why_absent_;
   pid_t process_ = -1;
-  std::unique_ptr<std::FILE, Close> questions_;
-  std::unique_ptr<std::FILE, Close> answers_;
+  std::unique_ptr<std::FILE, Close> requests_;
+  std::unique_ptr<std::FILE, Close> replies_;
 };
 
 }  // namespace widelimit::bench

@@ -25,7 +25,7 @@ constexpr Index lambda_count = 20;
 constexpr Index outputs = 10;
 constexpr double target = 6;
 /// Methods, as named by the peer.
-constexpr std::array<const char*, 3> ways{"inverse", "cholesky", "eigen"};
+constexpr std::array<const char*, 3> methods{"inverse", "cholesky", "eigen"};
 
 /// 1e-3 … 1e3, logarithmically spaced, as one column.
 Matrix<double> lambda_column() {
@@ -103,20 +103,21 @@ bool run(const Benchmark& benchmark) {
   {
     const RidgePath path = ours();
     error = self_difference(path, k, y);
-    for (const char* way : ways) {
+    for (const char* method : methods) {
       if (!peer.present()) continue;
-      const auto file = scratch / way;
-      peer.ask(fmt::format("compute {} {}", way, file.string()));
+      const auto file = scratch / method;
+      peer.request(fmt::format("compute {} {}", method, file.string()));
       error = std::max(error, difference(path, read_raw<double>(file, lambda_count * settings.rows, outputs)));
     }
   }
   if (!(error <= tolerance<double>)) {
-    fmt::print("ANSWERS DIFFER: {:.1e}; not timed\n", error);
+    fmt::print("RESULTS DIFFER: {:.1e}; not timed\n", error);
     return false;
   }
   std::vector<std::function<double()>> clocks{[&] { return seconds_of(ours); }};
-  for (const char* way : ways) {
-    if (peer.present()) clocks.push_back([&peer, way] { return std::stod(peer.ask(fmt::format("time {}", way))); });
+  for (const char* method : methods) {
+    if (peer.present())
+      clocks.push_back([&peer, method] { return std::stod(peer.request(fmt::format("time {}", method))); });
   }
   const auto seconds = medians_in_turn(clocks, settings.repeats);
   fmt::print("{:>16} {:>9} {:>8} {:>16}\n", "", "seconds", "/ours", "target");
@@ -125,7 +126,8 @@ bool run(const Benchmark& benchmark) {
     const double ratio = seconds[i] / seconds[0];
     // The target applies to methods with one inverse per λ.
     const std::string verdict = i <= 2 ? verdict_at_least(ratio, target) : "-";
-    fmt::print("{:>16} {:>9.2f} {:>7.1f}x {:>16}\n", fmt::format("SciPy {}", ways[i - 1]), seconds[i], ratio, verdict);
+    fmt::print("{:>16} {:>9.2f} {:>7.1f}x {:>16}\n", fmt::format("SciPy {}", methods[i - 1]), seconds[i], ratio,
+               verdict);
   }
   return true;
 }

@@ -71,15 +71,15 @@ Matrix<double> dual_objectives(const Digits& data, const std::vector<Fit>& path)
 }
 
 /// Largest (ours − theirs)/ours and (theirs − ours)/ours: relative differences of the objectives by sign.
-std::pair<double, double> behind(const Matrix<double>& ours, const Matrix<double>& theirs) {
-  double them = 0;
-  double us = 0;
+std::pair<double, double> objective_deficits(const Matrix<double>& ours, const Matrix<double>& theirs) {
+  double theirs_below = 0;
+  double ours_below = 0;
   for (Index i = 0; i < ours.rows() * ours.cols(); ++i) {
     const double relative = (ours.data()[i] - theirs.data()[i]) / ours.data()[i];
-    them = std::max(them, relative);
-    us = std::max(us, -relative);
+    theirs_below = std::max(theirs_below, relative);
+    ours_below = std::max(ours_below, -relative);
   }
-  return {them, us};
+  return {theirs_below, ours_below};
 }
 
 bool run(const Benchmark& benchmark) {
@@ -123,31 +123,31 @@ bool run(const Benchmark& benchmark) {
   // SVC stops by KKT violation, ours by duality gap: tighten SVC's tolerance until its objectives are within 1e-6 of
   // ours.
   double tol = default_tol;
-  double behind_them = 0;
-  double behind_by_default = 0;
+  double deficit = 0;
+  double default_deficit = 0;
   if (peer.present()) {
     for (;; tol /= 10) {
-      peer.ask(fmt::format("compute {} {}", tol, (benchmark.scratch / "objectives").string()));
+      peer.request(fmt::format("compute {} {}", tol, (benchmark.scratch / "objectives").string()));
       const auto theirs = read_raw<double>(benchmark.scratch / "objectives", std::ssize(lambdas), pairs);
-      const auto [them, us] = behind(ours, theirs);
-      if (us > 1e-6 || (them > 1e-6 && tol < 1e-7)) {
-        fmt::print("ANSWERS DIFFER: ours {:.1e} below, theirs {:.1e} below; not timed\n", us, them);
+      const auto [theirs_below, ours_below] = objective_deficits(ours, theirs);
+      if (ours_below > 1e-6 || (theirs_below > 1e-6 && tol < 1e-7)) {
+        fmt::print("RESULTS DIFFER: ours {:.1e} below, theirs {:.1e} below; not timed\n", ours_below, theirs_below);
         return false;
       }
-      if (tol == default_tol) behind_by_default = them;
-      behind_them = them;
-      if (them <= 1e-6) break;
+      if (tol == default_tol) default_deficit = theirs_below;
+      deficit = theirs_below;
+      if (theirs_below <= 1e-6) break;
     }
-    clocks.push_back([&] { return std::stod(peer.ask(fmt::format("time {}", default_tol))); });
-    clocks.push_back([&] { return std::stod(peer.ask(fmt::format("time {}", tol))); });
+    clocks.push_back([&] { return std::stod(peer.request(fmt::format("time {}", default_tol))); });
+    clocks.push_back([&] { return std::stod(peer.request(fmt::format("time {}", tol))); });
   }
   const auto seconds = medians_in_turn(clocks, settings.repeats);
   fmt::print("widelimit {:.1f} (largest gap {:.1e}, {} steps)\n", 1e3 * seconds[0], gap, steps);
   if (peer.present()) {
     fmt::print("SVC, tol {:g}: {:.1f}, {:.1f}x, {}; objectives up to {:.1e} worse\n", default_tol, 1e3 * seconds[1],
-               seconds[1] / seconds[0], verdict_at_least(seconds[1] / seconds[0], target), behind_by_default);
+               seconds[1] / seconds[0], verdict_at_least(seconds[1] / seconds[0], target), default_deficit);
     fmt::print("SVC, tol {:g}: {:.1f}, {:.1f}x, {}; objectives up to {:.1e} worse\n", tol, 1e3 * seconds[2],
-               seconds[2] / seconds[0], verdict_at_least(seconds[2] / seconds[0], target), behind_them);
+               seconds[2] / seconds[0], verdict_at_least(seconds[2] / seconds[0], target), deficit);
   }
   return true;
 }

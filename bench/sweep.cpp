@@ -72,13 +72,13 @@ bool run(const Benchmark& benchmark) {
   Matrix<T> theirs;
   if (peer.present()) {
     const auto file = scratch / "kernels";
-    peer.ask(fmt::format("compute shared {}", file.string()));
+    peer.request(fmt::format("compute shared {}", file.string()));
     theirs = read_raw<T>(file, kernels * settings.rows, settings.rows);
   }
   const Errors errors = compare<T>(sweep(network, samples, options, engine), theirs, inputs);
   theirs = {};
   if (!(errors.off_diagonal <= tolerance<T>) || !(errors.diagonal <= tolerance<T>) || !errors.zero_above) {
-    fmt::print("{}: ANSWERS DIFFER: {:.1e} from the peer, {:.1e} from the diagonal's closed form{}; not timed\n",
+    fmt::print("{}: RESULTS DIFFER: {:.1e} from the peer, {:.1e} from the diagonal's closed form{}; not timed\n",
                precision, errors.off_diagonal, errors.diagonal, errors.zero_above ? "" : ", not zero for j > i");
     return false;
   }
@@ -87,8 +87,8 @@ bool run(const Benchmark& benchmark) {
       [&] { return seconds_of([&] { return sweep(network, samples, options, engine); }); },
       [&] { return syrk_seconds<T>(x, product, settings.threads); }};
   if (peer.present()) {
-    clocks.push_back([&] { return std::stod(peer.ask("time prefix")); });
-    clocks.push_back([&] { return std::stod(peer.ask("time shared")); });
+    clocks.push_back([&] { return std::stod(peer.request("time prefix")); });
+    clocks.push_back([&] { return std::stod(peer.request("time shared")); });
   }
   const auto seconds = medians_in_turn(clocks, settings.repeats);
   fmt::print("{:>5} {:>10.1f} {:>10.1f} {:>10.2f}x", precision, 1e3 * seconds[0], 1e3 * seconds[1],

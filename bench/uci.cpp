@@ -97,7 +97,7 @@ std::pair<double, double> differing_rows(const std::vector<double>& a, std::span
 }
 
 /// Result of SVC for one tolerance on one set.
-struct Beside {
+struct SvcResult {
   Seconds seconds;    ///< the limit, if it did not finish
   bool ended = true;  ///< within the limit
 };
@@ -107,26 +107,26 @@ struct Sum {
   Seconds ours;
   Seconds theirs;
   Index sets = 0;
-  std::vector<std::string> cut;
+  std::vector<std::string> terminated;
   std::vector<double> ratios;  ///< of processor time, set by set
 };
 
 /// Runs both in alternation, so that other load affects both equally. Returns std::nullopt if results differ.
-std::optional<Beside> beside_svc(const Benchmark& benchmark, const UciSet& set, const SetResult& own, Peer& peer,
-                                 double tol) {
+std::optional<SvcResult> compare_with_svc(const Benchmark& benchmark, const UciSet& set, const SetResult& own,
+                                          Peer& peer, double tol) {
   std::vector<double> costs;
   for (const double c : experiment::uci::published_costs()) costs.push_back(static_cast<double>(own.features) * c);
-  peer.ask(fmt::format("compute {} {} {}", tol, fmt::join(costs, ","), (benchmark.scratch / "answer").string()));
+  peer.request(fmt::format("compute {} {} {}", tol, fmt::join(costs, ","), (benchmark.scratch / "result").string()));
   const Index accuracies = std::ssize(own.validation) + std::ssize(set.tests);
-  const Matrix<double> answer = read_raw<double>(benchmark.scratch / "answer", 2 + accuracies, 1);
-  Beside result{.seconds = {answer.data()[0], answer.data()[1]}, .ended = answer.data()[2] >= 0};
+  const Matrix<double> values = read_raw<double>(benchmark.scratch / "result", 2 + accuracies, 1);
+  SvcResult result{.seconds = {values.data()[0], values.data()[1]}, .ended = values.data()[2] >= 0};
   if (!result.ended) return result;
   // Outputs near 0 may have either sign: single machines differ in a row or two, more with LIBSVM's default tolerance.
   const auto count = static_cast<double>(set.selection.test.size());
-  const auto [mean, most] = differing_rows(own.validation, {answer.data() + 2, usize(accuracies)}, count);
-  const double loose = tol > tolerances.back() ? 4 : 1;
-  if (mean > loose * 0.25 || most > loose * std::max(2.0, 0.02 * count)) {
-    fmt::print("{}: ANSWERS DIFFER by {:.2f} of {:g} rows on average, {:g} at the most, at tol {:g}; not counted\n",
+  const auto [mean, most] = differing_rows(own.validation, {values.data() + 2, usize(accuracies)}, count);
+  const double slack = tol > tolerances.back() ? 4 : 1;
+  if (mean > slack * 0.25 || most > slack * std::max(2.0, 0.02 * count)) {
+    fmt::print("{}: RESULTS DIFFER by {:.2f} of {:g} rows on average, {:g} at the most, at tol {:g}; not counted\n",
                set.name, mean, count, most, tol);
     return std::nullopt;
   }
@@ -142,11 +142,11 @@ bool add_set(const Benchmark& benchmark, const UciSet& set, Peer& peer, std::arr
   std::string line = fmt::format("{:30} {:5} {:3} {:4} {:9.1f} {:9.1f}", set.name, own.samples, own.features,
                                  own.classes, 1e3 * mine.wall, 1e3 * mine.processor);
   for (std::size_t i = 0; peer.present() && i < tolerances.size(); ++i) {
-    const auto theirs = beside_svc(benchmark, set, own, peer, tolerances[i]);
+    const auto theirs = compare_with_svc(benchmark, set, own, peer, tolerances[i]);
     if (!theirs) return false;
     Sum& sum = sums[i];
     ++sum.sets;
-    if (!theirs->ended) sum.cut.push_back(set.name);
+    if (!theirs->ended) sum.terminated.push_back(set.name);
     sum.ours.add(mine);
     sum.theirs.add(theirs->seconds);
     sum.ratios.push_back(theirs->seconds.processor / mine.processor);
@@ -170,9 +170,9 @@ void print_sum(const Sum& sum, double tol, int limit) {
       sum.ours.wall, sum.theirs.wall, sum.theirs.wall / sum.ours.wall);
   fmt::print("  per set, CPU time: median {:.1f}x, from {:.1f}x to {:.1f}x, {} of {} sets at least {:g}x\n",
              ratios[ratios.size() / 2], ratios.front(), ratios.back(), reached, ratios.size(), target);
-  if (!sum.cut.empty()) {
-    fmt::print("  {} sets exceeded the limit of {} s of the peer and count with that limit: {}\n", sum.cut.size(),
-               limit, fmt::join(sum.cut, ", "));
+  if (!sum.terminated.empty()) {
+    fmt::print("  {} sets exceeded the limit of {} s of the peer and count with that limit: {}\n",
+               sum.terminated.size(), limit, fmt::join(sum.terminated, ", "));
   }
 }
 

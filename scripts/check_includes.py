@@ -19,7 +19,7 @@ from pathlib import Path
 ROOMS = ["base", "data", "network", "recipe", "engine", "finite", "kernel", "machine"]
 ROOMS += ["analysis", "certificate", "report"]
 # Folders on top of the library and the experiments.
-DOORS = {"app", "bench", "tests", "python"}
+TOP_FOLDERS = {"app", "bench", "tests", "python"}
 MAX_LINES = 400
 # Private headers of one engine.
 ENGINES = tuple(f"widelimit/engine/{name}/" for name in ("cpu", "reference", "cuda", "mpi"))
@@ -46,7 +46,7 @@ def check_include(path, header):
     """Returns a message if `path` must not include `header`, else None."""
     here = room_of(path)
     there = room_of(header)
-    if Path(path).parts[0] == "experiments" and header.split("/")[0] in DOORS:
+    if Path(path).parts[0] == "experiments" and header.split("/")[0] in TOP_FOLDERS:
         return f"experiments/ includes {header}; it may include only the library and itself"
     if header.startswith(ENGINES) and here != "engine" and Path(path).parts[0] not in ("tests", "bench"):
         return f"{header} is private to one engine; use widelimit/engine/engine.hpp"
@@ -54,7 +54,7 @@ def check_include(path, header):
         return None
     if here not in ROOMS:
         return f"room '{here}' is not in the list of rooms"
-    if header.split("/")[0] in DOORS | {"experiments"}:
+    if header.split("/")[0] in TOP_FOLDERS | {"experiments"}:
         return f"the library includes {header}, which is outside the library"
     if there is None:
         return None
@@ -67,27 +67,27 @@ def check_include(path, header):
 
 def check_file(path, text):
     """Returns (line, message) of every violation in one file; `path` is relative to the root of the tree."""
-    breaches = []
+    violations = []
     suffix = Path(path).suffix
     lines = text.splitlines()
     if suffix in LENGTH_LIMITED and len(lines) > MAX_LINES:
-        breaches.append((len(lines), f"{len(lines)} lines; the limit is {MAX_LINES}"))
+        violations.append((len(lines), f"{len(lines)} lines; the limit is {MAX_LINES}"))
     for number, line in enumerate(lines, start=1):
         if suffix in CPP:
             include = INCLUDE.match(line)
             wrong = include and check_include(path, include.group(1))
             if wrong:
-                breaches.append((number, wrong))
+                violations.append((number, wrong))
             if CONDITIONAL.match(line) and not path.startswith("widelimit/engine/"):
-                breaches.append((number, "conditional compilation outside widelimit/engine/"))
+                violations.append((number, "conditional compilation outside widelimit/engine/"))
             named = any(OPTION.search(text) for text in STRING.findall(line))
             if room_of(path) and named and "run_program(" not in line:
-                breaches.append((number, "a message of the library names an option of the command line"))
+                violations.append((number, "a message of the library names an option of the command line"))
         if UNFINISHED.search(line):
-            breaches.append((number, "a note of unfinished work"))
+            violations.append((number, "a note of unfinished work"))
         if MACHINE_PATH.search(line):
-            breaches.append((number, "a path of a developer's machine"))
-    return breaches
+            violations.append((number, "a path of a developer's machine"))
+    return violations
 
 
 def tracked_files(root):

@@ -19,7 +19,7 @@ def has_failed(case):
     return case.find("failure") is not None or case.find("error") is not None
 
 
-def told_elsewhere(case, folder):
+def is_reported_elsewhere(case, folder):
     """Whether the result of this ctest entry is contained in the program's own result file."""
     own = folder / f"{case.get('name')}.xml"
     return own.exists() and (not has_failed(case) or any(has_failed(test) for test in cases_of(own)))
@@ -30,7 +30,7 @@ def count(path):
     try:
         cases = cases_of(path)
         if path.name == "ctest.xml":
-            cases = [case for case in cases if not told_elsewhere(case, path.parent)]
+            cases = [case for case in cases if not is_reported_elsewhere(case, path.parent)]
     except (OSError, ElementTree.ParseError) as error:
         print(f"{path}: {error}", file=sys.stderr)
         return 0, 1, 0

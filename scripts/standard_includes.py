@@ -49,7 +49,10 @@ NAMES = {
 }
 HEADER_OF = {name: header for header, names in NAMES.items() for name in names.split()}
 # Headers that another header provides.
-BRING = {"string": {"sstream", "filesystem", "fstream"}, "string_view": {"string", "sstream", "filesystem", "fstream"}}
+PROVIDED_BY = {
+    "string": {"sstream", "filesystem", "fstream"},
+    "string_view": {"string", "sstream", "filesystem", "fstream"},
+}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]', re.MULTILINE)
 STANDARD_NAME = re.compile(r"\bstd::(\w+)")
@@ -58,12 +61,12 @@ NO_CODE = re.compile(r'//[^\n]*|"(?:[^"\\\n]|\\.)*"')
 
 def reached(path, direct):
     """Returns every header that `path` includes, directly or through the files of `direct`."""
-    seen, left, headers = set(), [path], set()
+    visited, left, headers = set(), [path], set()
     while left:
         here = left.pop()
-        if here in seen:
+        if here in visited:
             continue
-        seen.add(here)
+        visited.add(here)
         for name in direct[here]:
             place = next((p for p in (name, (Path(here).parent / name).as_posix()) if p in direct), None)
             if place is None:
@@ -73,13 +76,13 @@ def reached(path, direct):
     return headers
 
 
-def forgotten(path, text, headers):
+def missing_headers(path, text, headers):
     """Returns (line, message) of the first use of each header that is not among `headers`."""
     missing = {}
     for number, line in enumerate(text.splitlines(), start=1):
         for name in STANDARD_NAME.findall(NO_CODE.sub("", line)):
             header = HEADER_OF.get(name)
-            if header and not headers & {header, *BRING.get(header, ())}:
+            if header and not headers & {header, *PROVIDED_BY.get(header, ())}:
                 missing.setdefault(header, (number, f"std::{name} without <{header}>"))
     return list(missing.values())
 
@@ -93,7 +96,7 @@ def main():
     direct = {path: INCLUDE.findall(text) for path, text in texts.items()}
     found = 0
     for path, text in texts.items():
-        for number, what in forgotten(path, text, reached(path, direct)):
+        for number, what in missing_headers(path, text, reached(path, direct)):
             print(f"{path}:{number}: {what}")
             found += 1
     return 1 if found else 0

@@ -32,7 +32,7 @@ OPTIONS = ["--quiet", "--extra-arg=-Wno-deprecated-declarations"]
 COMPILER_HEADERS = subprocess.run(["c++", "-print-file-name=include"], capture_output=True, text=True).stdout.strip()
 OPTIONS += ["--extra-arg=-idirafter", f"--extra-arg={COMPILER_HEADERS}"]
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
-KEPT_DAYS = 30
+CACHE_DAYS = 30
 # Prefers the clang-tidy installed beside this Python.
 CLANG_TIDY = next(map(str, Path(sys.executable).parent.glob("clang-tidy")), "clang-tidy")
 
@@ -54,7 +54,7 @@ def included(path, root):
     return [place.resolve() for place in places if place is not None]
 
 
-def made_from(sources, root):
+def dependencies_of(sources, root):
     """Returns `sources` and every file of the tree that they include, directly or indirectly."""
     known, left = set(sources), list(sources)
     while left:
@@ -69,7 +69,7 @@ def key_of(unit, root, version):
     settings = {parent / ".clang-tidy" for source in unit.sources for parent in source.parents}
     key = hashlib.sha256(f"{version}\n{OPTIONS}\n{unit.command.replace(str(root), '')}\n".encode())
     known = [path for path in sorted(settings) if path.is_relative_to(root) and path.is_file()]
-    for path in [*made_from(unit.sources, root), *known]:
+    for path in [*dependencies_of(unit.sources, root), *known]:
         key.update(f"{path.relative_to(root)}\n".encode())
         key.update(hashlib.sha256(path.read_bytes()).digest())
     return key.hexdigest()
@@ -87,11 +87,11 @@ def units_of(entries, root, build):
     return units
 
 
-def forget_old(answers):
-    oldest = time.time() - KEPT_DAYS * 24 * 3600
-    for answer in answers.iterdir():
-        if answer.stat().st_mtime < oldest:
-            answer.unlink(missing_ok=True)
+def remove_old(folder):
+    oldest = time.time() - CACHE_DAYS * 24 * 3600
+    for result in folder.iterdir():
+        if result.stat().st_mtime < oldest:
+            result.unlink(missing_ok=True)
 
 
 def findings_of(unit, build, root):
@@ -111,40 +111,41 @@ def main():
     caches = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--root", type=Path, default=ROOT)
-    parser.add_argument("--answers", type=Path, default=caches / "widelimit-tidy", help="cache folder of clean results")
+    default = caches / "widelimit-tidy"
+    parser.add_argument("--answers", dest="cache", type=Path, default=default, help="cache folder of clean results")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     arguments = parser.parse_args()
     root = arguments.root.resolve()
     build = root / "build" / "tidy"
-    arguments.answers.mkdir(parents=True, exist_ok=True)
-    forget_old(arguments.answers)
+    arguments.cache.mkdir(parents=True, exist_ok=True)
+    remove_old(arguments.cache)
     version = subprocess.run([CLANG_TIDY, "--version"], capture_output=True, text=True, check=True).stdout
 
     units = units_of(json.loads((build / "compile_commands.json").read_text()), root, build)
-    answers = [(unit, arguments.answers / key_of(unit, root, version)) for unit in units]
-    work = []
-    for unit, answer in answers:
-        if answer.exists():
-            answer.touch()
+    results = [(unit, arguments.cache / key_of(unit, root, version)) for unit in units]
+    pending = []
+    for unit, result in results:
+        if result.exists():
+            result.touch()
         else:
-            work.append((unit, answer))
+            pending.append((unit, result))
 
     def check(item):
-        unit, answer = item
+        unit, result = item
         found = findings_of(unit, build, root)
         if found:
             print(found, end="", flush=True)
         else:
-            answer.touch()
+            result.touch()
         return bool(found)
 
     with ThreadPoolExecutor(arguments.jobs) as pool:
-        failed = sum(pool.map(check, work))
+        failed = sum(pool.map(check, pending))
 
     def count(some):
         return sum(len(unit.sources) for unit in some)
 
-    print(f"tidy: {count(units)} sources, {count(unit for unit, _ in work)} read, {failed} with findings")
+    print(f"tidy: {count(units)} sources, {count(unit for unit, _ in pending)} read, {failed} with findings")
     return 1 if failed or not units else 0
 
 

@@ -24,10 +24,10 @@ double seconds_per_point(const Certificates& run) {
 }
 
 /// Returns the fraction of samples without a successful attack within `radius`.
-double unbroken_share(const Certificates& run, double radius) {
-  double unbroken = 0;
-  for (std::size_t i = 0; i < run.attack.size(); ++i) unbroken += run.correct[i] && run.attack[i] > radius ? 1 : 0;
-  return unbroken / static_cast<double>(std::max<std::size_t>(run.attack.size(), 1));
+double robust_share(const Certificates& run, double radius) {
+  double robust = 0;
+  for (std::size_t i = 0; i < run.attack.size(); ++i) robust += run.correct[i] && run.attack[i] > radius ? 1 : 0;
+  return robust / static_cast<double>(std::max<std::size_t>(run.attack.size(), 1));
 }
 
 /// Returns the method behind each radius: convex and interval use the best of the weaker methods, too.
@@ -63,7 +63,7 @@ Json attack_json(const Certificates& run, const std::vector<double>& at) {
   for (const double distance : run.attack) distances.push_back(std::isfinite(distance) ? Json(distance) : Json());
   Json json{{"broken", stats.broken}, {"distance", distances}};
   if (stats.attack_mean) json["mean"] = *stats.attack_mean;
-  json["unbroken"] = shares_json(at, [&](double radius) { return unbroken_share(run, radius); });
+  json["unbroken"] = shares_json(at, [&](double radius) { return robust_share(run, radius); });
   json["seconds"] = run.attack_seconds;
   return json;
 }
@@ -124,7 +124,7 @@ Table certified_table(const Certified& certified, const std::vector<double>& at)
   if (certified.attacked()) {
     const Certificates& run = certified.best();
     std::vector<Cell> row{std::string("attack"), cell_of(statistics(run).attack_mean), Cell(), Cell(), Cell()};
-    for (const double radius : at) row.emplace_back(unbroken_share(run, radius));
+    for (const double radius : at) row.emplace_back(robust_share(run, radius));
     row.emplace_back();
     row.emplace_back(run.attack_seconds / static_cast<double>(std::max<std::size_t>(run.radius.size(), 1)));
     table.rows.push_back(std::move(row));

@@ -19,7 +19,9 @@ std::string class_name(const std::vector<std::string>& names, Index label) {
   return names[static_cast<std::size_t>(label)];
 }
 
-bool was_broken(const Certificates& run, std::size_t i) { return !run.attack.empty() && std::isfinite(run.attack[i]); }
+bool attack_succeeded(const Certificates& run, std::size_t i) {
+  return !run.attack.empty() && std::isfinite(run.attack[i]);
+}
 
 std::vector<double> row_of(const Dataset& data, Index i) {
   return std::visit(
@@ -32,7 +34,7 @@ std::vector<double> row_of(const Dataset& data, Index i) {
 
 /// Returns the values shown as black and white: the box if it is the same for all features, else the range of the
 /// tiles.
-std::pair<double, double> shades(const CertifyPage& shown, const std::vector<Pictured>& tiles) {
+std::pair<double, double> shade_range(const CertifyPage& shown, const std::vector<Pictured>& tiles) {
   if (shown.box && shown.box->size() == 1) return {shown.box->low(0), shown.box->high(0)};
   std::pair<double, double> range{HUGE_VAL, -HUGE_VAL};
   for (const Pictured& tile : tiles) {
@@ -44,7 +46,7 @@ std::pair<double, double> shades(const CertifyPage& shown, const std::vector<Pic
   return range;
 }
 
-Table weakest_table(const CertifyPage& shown, const std::vector<Index>& samples) {
+Table least_robust_table(const CertifyPage& shown, const std::vector<Index>& samples) {
   const Certificates& best = shown.certified.best();
   Table table{.columns = {"sample", "class", "margin", "certified radius", "by"}};
   if (shown.certified.attacked())
@@ -54,10 +56,10 @@ Table weakest_table(const CertifyPage& shown, const std::vector<Index>& samples)
     std::vector<Cell> row{static_cast<std::int64_t>(sample), class_name(shown.names, shown.labels[i]), best.margin[i],
                           best.radius[i], std::string(to_string(best.method[i]))};
     if (shown.certified.attacked()) {
-      const bool broken = was_broken(best, i);
-      row.push_back(broken ? Cell(best.attack[i]) : Cell());
-      row.push_back(broken ? Cell(best.radius[i] / best.attack[i]) : Cell());
-      const bool known = broken && !shown.attacked_as.empty();
+      const bool succeeded = attack_succeeded(best, i);
+      row.push_back(succeeded ? Cell(best.attack[i]) : Cell());
+      row.push_back(succeeded ? Cell(best.radius[i] / best.attack[i]) : Cell());
+      const bool known = succeeded && !shown.attacked_as.empty();
       row.push_back(known ? Cell(class_name(shown.names, shown.attacked_as[i])) : Cell());
     }
     table.rows.push_back(std::move(row));
@@ -67,7 +69,7 @@ Table weakest_table(const CertifyPage& shown, const std::vector<Index>& samples)
 
 }  // namespace
 
-std::vector<Index> weakest(const Certificates& certificates, std::size_t most) {
+std::vector<Index> least_robust(const Certificates& certificates, std::size_t most) {
   std::vector<Index> order;
   for (Index i = 0; i < std::ssize(certificates.radius); ++i) {
     if (certificates.correct[static_cast<std::size_t>(i)]) order.push_back(i);
@@ -88,7 +90,7 @@ void add_radius_figures(Page& page, const Certified& certified) {
   page.figures({certified_accuracy(series), radius_histogram(series)});
 }
 
-std::optional<Illustration> weakest_pictures(const CertifyPage& shown, const std::vector<Index>& samples) {
+std::optional<Illustration> least_robust_pictures(const CertifyPage& shown, const std::vector<Index>& samples) {
   const auto shape = picture_shape(shown.data.shape);
   if (!shape || samples.empty() || shown.data.view().sparse() != nullptr) return std::nullopt;
   const Certificates& best = shown.certified.best();
@@ -98,14 +100,14 @@ std::optional<Illustration> weakest_pictures(const CertifyPage& shown, const std
     Pictured tile{
         .words = fmt::format("{}: {}, r ≥ {:.3g}", sample, class_name(shown.names, shown.labels[i]), best.radius[i]),
         .pictures = {row_of(shown.data, sample)}};
-    if (was_broken(best, i) && best.attacked.rows() > sample) {
+    if (attack_succeeded(best, i) && best.attacked.rows() > sample) {
       const double* row = best.attacked.view().row(sample);
       tile.pictures.emplace_back(row, row + best.attacked.cols());
       if (!shown.attacked_as.empty()) tile.words += " → " + class_name(shown.names, shown.attacked_as[i]);
     }
     tiles.push_back(std::move(tile));
   }
-  const auto [black, white] = shades(shown, tiles);
+  const auto [black, white] = shade_range(shown, tiles);
   const bool pairs = std::any_of(tiles.begin(), tiles.end(), [](const auto& tile) { return tile.pictures.size() > 1; });
   return Illustration{.figure = picture_sheet(tiles, *shape, black, white, "Samples with the smallest radii"),
                       .caption = pairs ? "Left: the sample. Right: the nearest input found with another class." : "",
@@ -124,10 +126,10 @@ void write_certify_page(const std::filesystem::path& path, const CertifyPage& sh
   page.highlights(numbers);
   page.section("Certified accuracy").table(shown.table);
   add_radius_figures(page, shown.certified);
-  const std::vector<Index> samples = weakest(shown.certified.best(), shown_samples);
+  const std::vector<Index> samples = least_robust(shown.certified.best(), shown_samples);
   if (!samples.empty()) {
-    page.section("Weakest samples").table(weakest_table(shown, samples));
-    if (const auto pictures = weakest_pictures(shown, samples)) page.figure(*pictures);
+    page.section("Weakest samples").table(least_robust_table(shown, samples));
+    if (const auto pictures = least_robust_pictures(shown, samples)) page.figure(*pictures);
   }
   page.settings(settings).write(path);
 }

@@ -24,16 +24,17 @@ struct CertifyPage {
 };
 
 /// Returns up to `most` indices of correctly classified samples with the smallest radii, by increasing radius.
-[[nodiscard]] std::vector<Index> weakest(const Certificates& certificates, std::size_t most);
+[[nodiscard]] std::vector<Index> least_robust(const Certificates& certificates, std::size_t most);
 
 /// Adds the certified-accuracy curve and the histogram of radii.
 void add_radius_figures(Page& page, const Certified& certified);
 
-/// Writes the page: curve, histogram, and the weakest samples with their pictures before and after the attack.
+/// Writes the page: curve, histogram, and the least robust samples with their pictures before and after the attack.
 void write_certify_page(const std::filesystem::path& path, const CertifyPage& shown,
                         const nlohmann::ordered_json& settings);
 
 /// Returns pictures of `samples`, or std::nullopt if there are none or the samples are not dense images.
-[[nodiscard]] std::optional<Illustration> weakest_pictures(const CertifyPage& shown, const std::vector<Index>& samples);
+[[nodiscard]] std::optional<Illustration> least_robust_pictures(const CertifyPage& shown,
+                                                                const std::vector<Index>& samples);
 
 }  // namespace widelimit::app

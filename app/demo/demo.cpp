@@ -67,20 +67,20 @@ struct KernelReport {
   double pairs = 0;
 };
 
-void add_matrix(KernelReport& report, const DemoKernel& demo, const NamedMatrix& matrix, const KernelResult& answer,
+void add_matrix(KernelReport& report, const DemoKernel& demo, const NamedMatrix& matrix, const KernelResult& result,
                 const Dataset& data) {
   const std::string name = demo.name + kind_of(matrix.name);
   Spectrum found = spectrum(matrix.values);
   const double aligned = alignment(matrix.values, class_targets(data.labels, std::ssize(data.class_names)));
   const double neighbours = neighbour_accuracy(matrix.values, data.labels);
   const std::string condition = found.condition ? fmt::format("{:.2g}", *found.condition) : "beyond precision";
-  report.table.rows.push_back({name, static_cast<std::int64_t>(data.count()), answer.route,
-                               static_cast<std::int64_t>(std::llround(1000 * answer.seconds)), condition,
+  report.table.rows.push_back({name, static_cast<std::int64_t>(data.count()), result.route,
+                               static_cast<std::int64_t>(std::llround(1000 * result.seconds)), condition,
                                found.effective_dimension, aligned, neighbours});
   report.results.push_back({{"kernel", name},
                             {"samples", data.count()},
-                            {"route", answer.route},
-                            {"seconds", answer.seconds},
+                            {"route", result.route},
+                            {"seconds", result.seconds},
                             {"effective_dimension", found.effective_dimension},
                             {"alignment", aligned},
                             {"neighbour_accuracy", neighbours}});
@@ -96,17 +96,17 @@ void add_demo_kernel(KernelReport& report, const DemoKernel& demo, const CommonO
   request.limit = demo.samples;
   request.scale = Scaling::standard;
   const Dataset data = load_request(options, request).train;
-  KernelRequest wanted{.kernel = demo.kernel};
-  wanted.kind = Kind::both;
-  wanted.precision = parse_precision(options.precision);
-  wanted.memory = options.memory_limit();
-  wanted.progress = &bar;
-  const KernelResult answer = compute_kernel(wanted, data, std::nullopt, engine);
-  report.pairs += answer.pairs;
+  KernelRequest kernel_request{.kernel = demo.kernel};
+  kernel_request.kind = Kind::both;
+  kernel_request.precision = parse_precision(options.precision);
+  kernel_request.memory = options.memory_limit();
+  kernel_request.progress = &bar;
+  const KernelResult result = compute_kernel(kernel_request, data, std::nullopt, engine);
+  report.pairs += result.pairs;
   report.maps.emplace_back(demo.description, std::vector<Illustration>{});
-  for (const NamedMatrix& matrix : answer.matrices) {
+  for (const NamedMatrix& matrix : result.matrices) {
     stop_if_interrupted();
-    add_matrix(report, demo, matrix, answer, data);
+    add_matrix(report, demo, matrix, result, data);
   }
 }
 

@@ -41,13 +41,13 @@ DemoTask demo_task(const CommonOptions& options, const Engine& engine) {
   request.split = 0.8;
   request.scale = Scaling::standard;
   DemoTask task{.data = load_request(options, request), .train = {}, .test = {}};
-  KernelRequest wanted{.kernel = Network::parse(demo_network)};
-  wanted.kind = Kind::ntk;
-  wanted.precision = parse_precision(options.precision);
-  wanted.memory = options.memory_limit();
-  wanted.progress = &bar;
-  KernelResult answer = compute_kernel(wanted, task.data.train, task.data.test, engine);
-  for (NamedMatrix& matrix : answer.matrices) {
+  KernelRequest kernel_request{.kernel = Network::parse(demo_network)};
+  kernel_request.kind = Kind::ntk;
+  kernel_request.precision = parse_precision(options.precision);
+  kernel_request.memory = options.memory_limit();
+  kernel_request.progress = &bar;
+  KernelResult result = compute_kernel(kernel_request, task.data.train, task.data.test, engine);
+  for (NamedMatrix& matrix : result.matrices) {
     (matrix.name == "ntk" ? task.train : task.test) = std::move(matrix.values);
   }
   return task;
@@ -159,14 +159,14 @@ TrainTest pixel_digits(std::uint64_t seed) {
 }
 
 Model demo_model(const TrainTest& data, const Engine& engine) {
-  KernelRequest wanted{.kernel = Network::parse(demo_certified_network)};
-  wanted.kind = Kind::ntk;
-  const KernelResult answer = compute_kernel(wanted, data.train, std::nullopt, engine);
+  KernelRequest kernel_request{.kernel = Network::parse(demo_certified_network)};
+  kernel_request.kind = Kind::ntk;
+  const KernelResult result = compute_kernel(kernel_request, data.train, std::nullopt, engine);
   const MachineOptions machine{.machine = Machine::ridge, .lambda = 1};
   const FittedMachine trained =
-      train_classes({view_of(answer.matrices.front().values), engine}, data.train.labels, 2, machine);
+      train_classes({view_of(result.matrices.front().values), engine}, data.train.labels, 2, machine);
   if (!trained.fit.summary.converged()) fail(Code::numerical, "ridge on digits: {}", trained.fit.summary.message);
-  return fitted_model(wanted.kernel, data.train, trained, machine.lambda);
+  return fitted_model(kernel_request.kernel, data.train, trained, machine.lambda);
 }
 
 }  // namespace
@@ -191,15 +191,15 @@ CertificateReport demo_certificates(const CommonOptions& options, const Engine& 
   const Matrix<double> decisions =
       predict_decisions(model, {report.certified.best().attacked.view(), test.shape}, engine);
   const std::vector<Index> attacked_as = classes_of(model.scheme, 2, decisions.view());
-  report.weakest = weakest_pictures({.title = {},
-                                     .certified = report.certified,
-                                     .table = report.table,
-                                     .data = test,
-                                     .names = model.classes,
-                                     .labels = test.labels,
-                                     .attacked_as = attacked_as,
-                                     .box = how.box},
-                                    weakest(report.certified.best(), 9));
+  report.least_robust = least_robust_pictures({.title = {},
+                                               .certified = report.certified,
+                                               .table = report.table,
+                                               .data = test,
+                                               .names = model.classes,
+                                               .labels = test.labels,
+                                               .attacked_as = attacked_as,
+                                               .box = how.box},
+                                              least_robust(report.certified.best(), 9));
   return report;
 }
 
@@ -214,7 +214,7 @@ void add_certificate_section(Page& page, const CertificateReport& report) {
                   "the second-order bound (convex) gives much larger ones.",
                   report.train, stats.correct, stats.samples));
   add_radius_figures(page, report.certified);
-  if (report.weakest) page.figure(*report.weakest);
+  if (report.least_robust) page.figure(*report.least_robust);
 }
 
 }  // namespace widelimit::app

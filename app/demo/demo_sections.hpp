@@ -36,7 +36,7 @@ void add_equivalence_section(Page& page, const Equivalence& result);
 struct CertificateReport {
   Certified certified;
   Table table;
-  std::optional<Illustration> weakest;  ///< pictures of the images with the smallest radii
+  std::optional<Illustration> least_robust;  ///< pictures of the images with the smallest radii
   Index train = 0;
 };
 

@@ -15,25 +15,25 @@ namespace widelimit::app {
 namespace {
 
 /// Parses NAME=W; the name may contain '='.
-std::pair<std::string, double> named_weight(const std::string& typed) {
-  const std::size_t sign = typed.rfind('=');
+std::pair<std::string, double> named_weight(const std::string& text) {
+  const std::size_t sign = text.rfind('=');
   double weight = 0;
   if (sign != std::string::npos) {
-    const char* const end = typed.data() + typed.size();
-    const auto read = std::from_chars(typed.data() + sign + 1, end, weight);
+    const char* const end = text.data() + text.size();
+    const auto read = std::from_chars(text.data() + sign + 1, end, weight);
     if (read.ec != std::errc{} || read.ptr != end || !std::isfinite(weight)) weight = 0;
   }
   if (!(weight > 0)) {
-    fail(Code::usage, "--class-weight {}: give a class and a positive number, e.g. spam=10", typed);
+    fail(Code::usage, "--class-weight {}: give a class and a positive number, e.g. spam=10", text);
   }
-  return {typed.substr(0, sign), weight};
+  return {text.substr(0, sign), weight};
 }
 
 }  // namespace
 
 void ClassWeightChoice::check(Machine machine) const {
   if (balance && !weights.empty()) fail(Code::usage, "--balance and --class-weight: choose one of them");
-  for (const std::string& typed : weights) (void)named_weight(typed);
+  for (const std::string& text : weights) (void)named_weight(text);
   if (given() && (machine == Machine::hard_svm || machine == Machine::regression || machine == Machine::svr)) {
     fail(Code::usage, "{}: {} {}; choose svm, svm2, logistic or ridge", balance ? "--balance" : "--class-weight",
          to_string(machine),
@@ -49,11 +49,11 @@ ClassWeights ClassWeightChoice::of(const std::vector<std::string>& classes) cons
   }
   if (weights.empty()) return result;
   result.each.assign(classes.size(), 1.0);
-  for (const std::string& typed : weights) {
-    const auto [name, weight] = named_weight(typed);
+  for (const std::string& text : weights) {
+    const auto [name, weight] = named_weight(text);
     const auto place = std::find(classes.begin(), classes.end(), name);
     if (place == classes.end()) {
-      fail(Code::usage, "--class-weight {}: there is no class '{}'; the classes are: {}", typed, name,
+      fail(Code::usage, "--class-weight {}: there is no class '{}'; the classes are: {}", text, name,
            fmt::join(classes, ", "));
     }
     result.each[static_cast<std::size_t>(place - classes.begin())] = weight;
@@ -63,8 +63,8 @@ ClassWeights ClassWeightChoice::of(const std::vector<std::string>& classes) cons
 
 void ClassWeightChoice::write_settings(nlohmann::ordered_json& settings) const {
   if (balance) settings["balance"] = true;
-  for (const std::string& typed : weights) {
-    const auto [name, weight] = named_weight(typed);
+  for (const std::string& text : weights) {
+    const auto [name, weight] = named_weight(text);
     settings["class_weight"][name] = weight;
   }
 }

@@ -373,7 +373,7 @@ void run(const KernelOptions& options) {
   record.seed = options.common.seed;
   record.ran_on(*engine, answer.monte_carlo ? Precision::f64 : request.precision);
   record.timings.emplace_back("kernel", answer.seconds);
-  record.results = answer_json(answer);
+  record.results = kernel_json(answer);
   if (aware) record.results["label_aware"] = label_aware_json(*aware);
   record.results["file"] = options.out;
   write_kernel(options.out, answer, data, with_origin(answer_settings(options, settings, answer, data.train), data));

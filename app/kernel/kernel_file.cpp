@@ -79,10 +79,10 @@ void write_arrays(const std::filesystem::path& path, const std::vector<NamedArra
   }
 }
 
-void write_kernel(const std::filesystem::path& path, const KernelResult& answer, const TrainTest& data,
+void write_kernel(const std::filesystem::path& path, const KernelResult& result, const TrainTest& data,
                   const nlohmann::ordered_json& settings) {
   std::vector<NamedArray> arrays;
-  for (const NamedMatrix& matrix : answer.matrices) {
+  for (const NamedMatrix& matrix : result.matrices) {
     std::visit([&](const auto& m) { arrays.push_back({matrix.name, m.view(), matrix.dims}); }, matrix.values);
   }
   const LabelArrays labels(data);

@@ -63,8 +63,8 @@ void check_model_path(const std::filesystem::path& path);
 void write_arrays(const std::filesystem::path& path, const std::vector<NamedArray>& arrays,
                   const nlohmann::ordered_json& settings);
 
-/// Writes the arrays of `answer`, the labels y and y_test if any, and `settings`. The file is complete or absent.
-void write_kernel(const std::filesystem::path& path, const KernelResult& answer, const TrainTest& data,
+/// Writes the arrays of `result`, the labels y and y_test if any, and `settings`. The file is complete or absent.
+void write_kernel(const std::filesystem::path& path, const KernelResult& result, const TrainTest& data,
                   const nlohmann::ordered_json& settings);
 
 }  // namespace widelimit::app

@@ -59,9 +59,9 @@ void analyse(const NamedMatrix& matrix, const Dataset& train, std::uint64_t seed
 
 }  // namespace
 
-std::vector<ArrayFacts> array_facts(const KernelResult& answer) {
+std::vector<ArrayFacts> array_facts(const KernelResult& result) {
   std::vector<ArrayFacts> facts;
-  for (const NamedMatrix& matrix : answer.matrices) {
+  for (const NamedMatrix& matrix : result.matrices) {
     const Entries entries = summarise(matrix.values);
     facts.push_back({matrix.name, dims_of(matrix, entries), entries});
   }
@@ -93,35 +93,35 @@ Json arrays_json(const std::vector<ArrayFacts>& arrays) {
 
 double pairs_per_second(double pairs, double seconds) { return pairs / std::max(seconds, 1e-9); }
 
-Json answer_json(const KernelResult& answer) {
+Json kernel_json(const KernelResult& result) {
   Json json;
-  json["arrays"] = arrays_json(array_facts(answer));
-  json["route"] = answer.route;
-  json["monte_carlo"] = answer.monte_carlo;
-  json["quadrature_error"] = answer.quadrature_error;
-  if (answer.monte_carlo) json["standard_error"] = answer.standard_error;
-  if (!answer.layers.empty()) json["layers"] = answer.layers;
-  json["seconds"] = answer.seconds;
-  json["pairs"] = static_cast<std::int64_t>(answer.pairs);
-  json["pairs_per_second"] = pairs_per_second(answer.pairs, answer.seconds);
+  json["arrays"] = arrays_json(array_facts(result));
+  json["route"] = result.route;
+  json["monte_carlo"] = result.monte_carlo;
+  json["quadrature_error"] = result.quadrature_error;
+  if (result.monte_carlo) json["standard_error"] = result.standard_error;
+  if (!result.layers.empty()) json["layers"] = result.layers;
+  json["seconds"] = result.seconds;
+  json["pairs"] = static_cast<std::int64_t>(result.pairs);
+  json["pairs_per_second"] = pairs_per_second(result.pairs, result.seconds);
   return json;
 }
 
-Json write_kernel_page(const std::filesystem::path& path, const std::string& title, const KernelResult& answer,
+Json write_kernel_page(const std::filesystem::path& path, const std::string& title, const KernelResult& result,
                        const Dataset& train, const Json& settings, std::uint64_t seed) {
   Findings findings;
   std::vector<Illustration> maps;
-  for (const NamedMatrix& matrix : answer.matrices) {
+  for (const NamedMatrix& matrix : result.matrices) {
     stop_if_interrupted();
     if (!is_training_gram(matrix)) continue;
     analyse(matrix, train, seed, findings);
     maps.push_back(kernel_heat_map(matrix.values, train, upper_case(matrix.name)));
   }
   stop_if_interrupted();
-  Page page(title, fmt::format("{} samples of {}, {}.", train.count(), train.name, answer.route));
+  Page page(title, fmt::format("{} samples of {}, {}.", train.count(), train.name, result.route));
   page.highlights({{"samples", fmt::format("{}", train.count())},
-                   {"seconds", fmt::format("{:.3g}", answer.seconds)},
-                   {"pairs per second", fmt::format("{:.3g}", pairs_per_second(answer.pairs, answer.seconds))}});
+                   {"seconds", fmt::format("{:.3g}", result.seconds)},
+                   {"pairs per second", fmt::format("{:.3g}", pairs_per_second(result.pairs, result.seconds))}});
   if (!maps.empty()) {
     page.section("Kernel").figures(maps);
     page.section("Spectrum").figure(spectrum_curves(findings.spectra, "Eigenvalues"));
@@ -130,7 +130,7 @@ Json write_kernel_page(const std::filesystem::path& path, const std::string& tit
         "samples whose nearest neighbour in the distance of the kernel has the same class.";
     page.table(findings.table);
   }
-  page.section("Arrays").table(array_table(array_facts(answer)));
+  page.section("Arrays").table(array_table(array_facts(result)));
   page.settings(settings);
   page.write(path);
   return findings.json;

@@ -20,7 +20,7 @@ struct ArrayFacts {
   std::vector<Index> dims;
   Entries entries;
 };
-[[nodiscard]] std::vector<ArrayFacts> array_facts(const KernelResult& answer);
+[[nodiscard]] std::vector<ArrayFacts> array_facts(const KernelResult& result);
 
 /// Returns name, shape and statistics of every array.
 [[nodiscard]] Table array_table(const std::vector<ArrayFacts>& arrays);
@@ -28,11 +28,11 @@ struct ArrayFacts {
 /// Treats durations below a nanosecond as a nanosecond.
 [[nodiscard]] double pairs_per_second(double pairs, double seconds);
 /// Returns shapes, statistics and method for the record.
-[[nodiscard]] nlohmann::ordered_json answer_json(const KernelResult& answer);
+[[nodiscard]] nlohmann::ordered_json kernel_json(const KernelResult& result);
 
 /// Writes the page of --report with heat maps ordered by class and spectra. Returns the numbers for the record.
 nlohmann::ordered_json write_kernel_page(const std::filesystem::path& path, const std::string& title,
-                                         const KernelResult& answer, const Dataset& train,
+                                         const KernelResult& result, const Dataset& train,
                                          const nlohmann::ordered_json& settings, std::uint64_t seed);
 
 }  // namespace widelimit::app

@@ -113,7 +113,7 @@ void run_nth(const NthChoice& choice, const CLI::App& verb) {
                                     {"relative_correction", found.relative_correction},
                                     {"remarks", remarks}};
   const KernelResult answer = answer_of(std::move(found));
-  record.results = answer_json(answer);
+  record.results = kernel_json(answer);
   record.results.update(more);
   write_kernel(choice.out, answer, data, file_settings(common, record.settings, data.train.class_names));
   record.results["file"] = choice.out;

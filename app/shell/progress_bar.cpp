@@ -14,8 +14,8 @@ namespace widelimit::app {
 
 namespace {
 
-constexpr double worth_showing = 1.0;  // smallest expected duration in seconds that is displayed
-constexpr const char* wipe = "\r\x1b[K";
+constexpr double min_shown_seconds = 1.0;  // smallest expected duration in seconds that is displayed
+constexpr const char* clear_line = "\r\x1b[K";
 
 std::string bar_text(double share) {
   constexpr int cells = 28;
@@ -51,7 +51,7 @@ ProgressBar::ProgressBar(const CommonOptions& options)
     : terminal_(::isatty(STDERR_FILENO) == 1), shown_(!options.quiet && (terminal_ || options.progress)) {}
 
 ProgressBar::~ProgressBar() {
-  if (drawn_ && terminal_) print_error(wipe);
+  if (drawn_ && terminal_) print_error(clear_line);
 }
 
 bool ProgressBar::update(std::int64_t done, std::int64_t total, std::string_view unit) {
@@ -68,7 +68,7 @@ bool ProgressBar::update(std::int64_t done, std::int64_t total, std::string_view
   const bool due = now - last_draw_ >= interval || (done == total && drawn_);
   if (!shown_ || done <= first_done_ || total <= 0 || !due || seconds < 0.3) return true;
   const double rate = static_cast<double>(done - first_done_) / seconds;
-  if (drawn_ || static_cast<double>(total) / rate > worth_showing) {
+  if (drawn_ || static_cast<double>(total) / rate > min_shown_seconds) {
     draw(done, total, unit, rate);
     last_draw_ = now;
   }
@@ -79,8 +79,8 @@ void ProgressBar::draw(std::int64_t done, std::int64_t total, std::string_view u
   const double share = static_cast<double>(done) / static_cast<double>(total);
   const std::string numbers = fmt::format("{:3.0f} %  {}{}/s  {} left", 100 * share, rate_text(rate), unit,
                                           duration_text(static_cast<double>(total - done) / rate));
-  const bool room = terminal_width() > 30 + static_cast<int>(numbers.size());
-  const std::string line = room ? bar_text(share) + "  " + numbers : numbers;
+  const bool bar_fits = terminal_width() > 30 + static_cast<int>(numbers.size());
+  const std::string line = bar_fits ? bar_text(share) + "  " + numbers : numbers;
   print_error(terminal_ ? "\r" + line + "\x1b[K" : line + "\n");
   drawn_ = true;
 }

@@ -59,7 +59,7 @@ nlohmann::ordered_json network_json(const ModeDynamics& network) {
 }
 
 /// Returns up to `rows` evenly spaced indices below `count`, including the first and the last.
-std::vector<std::size_t> spread(std::size_t rows, std::size_t count) {
+std::vector<std::size_t> even_indices(std::size_t rows, std::size_t count) {
   std::vector<std::size_t> places;
   const std::size_t shown = std::min(rows, count);
   for (std::size_t r = 0; r < shown; ++r) places.push_back(shown == 1 ? count - 1 : r * (count - 1) / (shown - 1));
@@ -96,18 +96,18 @@ std::vector<NamedModes> SpectrumOutcome::named_networks() const {
 
 Table labels_table(const SpectrumOutcome& outcome) {
   Table table{.columns = {"labels"}};
-  std::vector<Index> firsts;
+  std::vector<Index> leading_counts;
   for (const Index first : first_directions) {
-    if (first <= outcome.spectrum->samples()) firsts.push_back(first);
+    if (first <= outcome.spectrum->samples()) leading_counts.push_back(first);
   }
-  for (const Index first : firsts) table.columns.push_back(fmt::format("in first {}", first));
+  for (const Index first : leading_counts) table.columns.push_back(fmt::format("in first {}", first));
   for (const char* name : {"y'K^-1y", "sqrt(2y'K^-1y/n)", "never learned"}) table.columns.emplace_back(name);
   table.columns.push_back(fmt::format("time to {:g}", outcome.epsilon));
   table.columns.push_back(fmt::format("steps to {:g}", outcome.epsilon));
   for (const NamedLabels& one : outcome.labels) {
     const std::vector<double> shares = one.labels.cumulative_energy();
     std::vector<Cell> row{one.name};
-    for (const Index first : firsts) row.emplace_back(shares[usize(first - 1)]);
+    for (const Index first : leading_counts) row.emplace_back(shares[usize(first - 1)]);
     row.push_back(cell_of(one.labels.norm()));
     row.push_back(cell_of(one.labels.complexity()));
     row.emplace_back(one.labels.floor());
@@ -122,7 +122,7 @@ Table labels_table(const SpectrumOutcome& outcome) {
 Table losses_table(const SpectrumOutcome& outcome, std::size_t rows) {
   Table table{.columns = {"time"}};
   for (const NamedLabels& one : outcome.labels) table.columns.push_back(one.name);
-  for (const std::size_t k : spread(rows, outcome.times.size())) {
+  for (const std::size_t k : even_indices(rows, outcome.times.size())) {
     std::vector<Cell> row{time_text(outcome.times[k])};
     for (const NamedLabels& one : outcome.labels) {
       row.emplace_back(one.labels.loss(outcome.times[k]) / one.labels.total());
@@ -140,7 +140,7 @@ Table networks_table(const SpectrumOutcome& outcome, std::size_t rows) {
     table.columns.push_back("predicted");
   }
   if (outcome.networks.empty()) return table;
-  for (const std::size_t r : spread(rows, outcome.networks.front().steps.size())) {
+  for (const std::size_t r : even_indices(rows, outcome.networks.front().steps.size())) {
     std::vector<Cell> row{std::int64_t{outcome.networks.front().steps[r]}};
     for (const ModeDynamics& network : outcome.networks) {
       row.emplace_back(network.loss[r] / network.loss.front());

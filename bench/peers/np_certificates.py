@@ -7,13 +7,13 @@ For x in the ℓ∞ ball of radius δ around a test point, with p = ⟨x,xᵢ⟩
 so that g ≥ Σ α⁺ᵢ Θᴸᵢ − Σ α⁻ᵢ Θᵁᵢ. Arrays run over the training points; depending on the sign of its coefficient, each
 needs only one of the two bounds.
 
-A QUESTION is the number of test points, taken from the beginning of the file; the answer is the radius of each.
+A REQUEST is the number of test points, taken from the beginning of the file; the result is the radius of each.
 """
 
 import argparse
 
 import numpy as np
-from conversation import converse
+from peer_protocol import serve
 
 LOWEST_PLACE = -0.794098
 LOWEST = -0.4297378
@@ -96,7 +96,7 @@ def main():
             ]
         )
 
-    converse(evaluate)
+    serve(evaluate)
 
 
 if __name__ == "__main__":

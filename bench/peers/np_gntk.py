@@ -8,7 +8,7 @@ With A the adjacency of a graph with unit diagonal, and Σ(u, v) = 1 if two node
 and the kernel is 2·Σ T over all pairs of nodes, for the input and after each block. ρ within a few ulps of 1 is
 set to 1.
 
-A question is BLOCKS LAYERS COUNT: the first COUNT graphs against each other; the answer is their Gram matrix.
+A request is BLOCKS LAYERS COUNT: the first COUNT graphs against each other; the result is their Gram matrix.
 """
 
 import argparse
@@ -16,7 +16,7 @@ import gzip
 
 import numpy as np
 import scipy.sparse as sp
-from conversation import converse
+from peer_protocol import serve
 
 
 def read_graphs(path):
@@ -86,7 +86,7 @@ def main():
                 gram[i, j] = gram[j, i] = one_pair(graphs[i], graphs[j], norms[i], norms[j], blocks, layers)
         return gram
 
-    converse(evaluate)
+    serve(evaluate)
 
 
 if __name__ == "__main__":

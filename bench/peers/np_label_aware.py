@@ -5,12 +5,12 @@
                                                                                     [docs/theory/label_aware.md]
 y = ±1 by the sign of the first coordinate.
 
-A question is RATIO L1: sums of absolute differences by `numpy`, one row of pairs at a time, or by `scipy`, whose cdist
-needs no temporary array. The answer is the kernel of the training samples.
+A request is RATIO L1: sums of absolute differences by `numpy`, one row of pairs at a time, or by `scipy`, whose cdist
+needs no temporary array. The result is the kernel of the training samples.
 """
 
 import numpy as np
-from conversation import converse, parser, read_input
+from peer_protocol import parser, read_input, serve
 from scipy.spatial.distance import cdist
 
 
@@ -64,7 +64,7 @@ def main():
         z = (phi @ coefficients).reshape(theta.shape)
         return theta + float(ratio) * np.abs(theta).sum() / np.abs(z).sum() * z
 
-    converse(evaluate)
+    serve(evaluate)
 
 
 if __name__ == "__main__":

@@ -1,12 +1,12 @@
 """neural-tangents as a peer: the NTK of convolutional ReLU networks of 3x3 windows, on the CPU.
 
-A question is READOUT DEPTH ROWS: the first ROWS images against the next ROWS.
+A request is READOUT DEPTH ROWS: the first ROWS images against the next ROWS.
 """
 
 from functools import cache
 
 import jax
-from conversation import converse, parser, read_input
+from peer_protocol import parser, read_input, serve
 
 
 @cache
@@ -40,7 +40,7 @@ def main():
     def evaluate(readout, depth, rows):
         return kernel_function(readout, int(depth))(*images(int(rows))).block_until_ready()
 
-    converse(evaluate)
+    serve(evaluate)
 
 
 if __name__ == "__main__":

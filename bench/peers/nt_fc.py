@@ -1,12 +1,12 @@
 """neural-tangents as a peer: the NTK of fully-connected ReLU networks, x against itself, on the CPU.
 
-A question is the DEPTH in hidden layers.
+A request is the DEPTH in hidden layers.
 """
 
 from functools import cache
 
 import jax
-from conversation import converse, parser, read_input
+from peer_protocol import parser, read_input, serve
 
 
 @cache
@@ -29,7 +29,7 @@ def main():
     jax.config.update("jax_platforms", "cpu")
     jax.config.update("jax_enable_x64", arguments.precision == "f64")
     x = jax.device_put(read_input(arguments, arguments.cols))
-    converse(lambda depth: kernel_function(int(depth))(x).block_until_ready())
+    serve(lambda depth: kernel_function(int(depth))(x).block_until_ready())
 
 
 if __name__ == "__main__":

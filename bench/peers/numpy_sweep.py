@@ -7,11 +7,11 @@ With w_std = √2 and Σ⁰ = ⟨x,x'⟩/d, layer by layer                      
 where a frozen layer adds no Σ to Θ. Two orders: `prefix` repeats the recursion for each number of frozen layers, like
 the program of Arora et al. for the UCI sets; `shared` uses one Σ for all of them, which is 3 times as fast.
 
-A question is the ORDER; the answer consists of the matrices [depth, frozen], frozen ≤ depth, in order.
+A request is the ORDER; the result consists of the matrices [depth, frozen], frozen ≤ depth, in order.
 """
 
 import numpy as np
-from conversation import converse, parser, read_input
+from peer_protocol import parser, read_input, serve
 
 
 def step(sigma):
@@ -61,7 +61,7 @@ def main():
     arguments = options.parse_args()
     x = read_input(arguments, arguments.cols)
     lower = np.tril_indices(arguments.hidden + 1)
-    converse(lambda order: ORDERS[order](x, arguments.hidden), lambda grams: grams[lower])
+    serve(lambda order: ORDERS[order](x, arguments.hidden), lambda grams: grams[lower])
 
 
 if __name__ == "__main__":

@@ -6,13 +6,13 @@ Three methods. For each λ, `inverse` factors A and solves for the identity with
 (cho_factor, cho_solve: 7/3·n³ operations); `cholesky` calls LAPACK directly, whose potri exploits the symmetry of the
 inverse (n³). `eigen` computes one eigendecomposition of K (syevd), after which each λ is cheap.
 
-A question is the WAY; the answer consists of the predictions, samples × outputs, for each λ in turn.
+A request is the METHOD; the result consists of the predictions, samples × outputs, for each λ in turn.
 """
 
 import argparse
 
 import numpy as np
-from conversation import converse
+from peer_protocol import serve
 from scipy.linalg import cho_factor, cho_solve, eigh
 from scipy.linalg.lapack import dpotrf, dpotri
 
@@ -53,7 +53,7 @@ def by_eigenvectors(k, y, lambdas):
     return path
 
 
-WAYS = {"inverse": by_inverse, "cholesky": by_cholesky, "eigen": by_eigenvectors}
+METHODS = {"inverse": by_inverse, "cholesky": by_cholesky, "eigen": by_eigenvectors}
 
 
 def main():
@@ -67,7 +67,7 @@ def main():
     k = np.fromfile(arguments.gram, dtype="<f8").reshape(arguments.rows, arguments.rows)
     y = np.fromfile(arguments.targets, dtype="<f8").reshape(arguments.rows, -1)
     lambdas = np.fromfile(arguments.lambdas, dtype="<f8")
-    converse(lambda way: WAYS[way](k, y, lambdas), np.stack)
+    serve(lambda method: METHODS[method](k, y, lambdas), np.stack)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """scikit-learn's SVC (LIBSVM) and KernelRidge as peers: classifiers on a precomputed Gram matrix.
 
-A QUESTION is "svm LAMBDA" or "ridge LAMBDA", with λ as defined by widelimit: C = 1/λ, and alpha = λ/2. The answer is
+A REQUEST is "svm LAMBDA" or "ridge LAMBDA", with λ as defined by widelimit: C = 1/λ, and alpha = λ/2. The result is
 the class of every test sample, as float64; only the fit is timed. SVC breaks ties between classes with equal votes by
 the larger sum of decisions, as we do. Ridge uses targets ±1 for two classes, else one column per class.
 """
@@ -8,7 +8,7 @@ the larger sum of decisions, as we do. Ridge uses targets ±1 for two classes, e
 import argparse
 
 import numpy as np
-from conversation import converse
+from peer_protocol import serve
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.svm import SVC
 
@@ -18,11 +18,11 @@ def targets_of(labels):
     return 2.0 * labels - 1 if classes == 2 else np.eye(classes)[labels]
 
 
-def told(machine, test):
-    answer = machine.predict(test)
+def predictions(machine, test):
+    predicted = machine.predict(test)
     if isinstance(machine, KernelRidge):
-        answer = answer > 0 if answer.ndim == 1 else answer.argmax(axis=1)
-    return answer.astype("<f8")
+        predicted = predicted > 0 if predicted.ndim == 1 else predicted.argmax(axis=1)
+    return predicted.astype("<f8")
 
 
 def main():
@@ -42,7 +42,7 @@ def main():
             return SVC(kernel="precomputed", C=1 / float(lam), cache_size=1000, break_ties=many).fit(gram, labels)
         return KernelRidge(kernel="precomputed", alpha=float(lam) / 2).fit(gram, targets)
 
-    converse(evaluate, lambda machine: told(machine, test))
+    serve(evaluate, lambda machine: predictions(machine, test))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """scikit-learn's SVC (LIBSVM) as a peer: one against one on a precomputed Gram matrix, for each C of a grid.
 
-A question is the tolerance TOL; the answer consists of the dual objectives [C, pair] of all fits. LIBSVM's dual
+A request is the tolerance TOL; the result consists of the dual objectives [C, pair] of all fits. LIBSVM's dual
 objective of a pair is Σ|α| − ½αᵀKα, to be maximised; its samples are those of the two classes.
 """
 
@@ -8,7 +8,7 @@ import argparse
 import itertools
 
 import numpy as np
-from conversation import converse
+from peer_protocol import serve
 from sklearn.svm import SVC
 
 
@@ -45,7 +45,7 @@ def main():
     def fits(tol):
         return [machine(c, float(tol)).fit(gram, labels) for c in costs]
 
-    converse(fits, lambda fitted: np.array([pair_objectives(gram, labels, one) for one in fitted]))
+    serve(fits, lambda fitted: np.array([pair_objectives(gram, labels, one) for one in fitted]))
 
 
 if __name__ == "__main__":

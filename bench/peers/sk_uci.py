@@ -1,9 +1,9 @@
 """scikit-learn's SVC (LIBSVM) as a peer on the protocol of Arora et al. (2020): selection of kernel and C on two halves
 of a set, then four tests of the selected pair, on precomputed Gram matrices.
 
-A question is the tolerance TOL and the comma-separated values of C. The set is read again for each question: `grams`
+A request is the tolerance TOL and the comma-separated values of C. The set is read again for each request: `grams`
 and `labels`, raw little-endian float64, and `folds`, one line of row numbers for each part: train, test, train, …
-The answer consists of wall-clock seconds, CPU seconds, the accuracies [kernel, C] of the selection, and those of the
+The result consists of wall-clock seconds, CPU seconds, the accuracies [kernel, C] of the selection, and those of the
 tests. If the protocol exceeds the limit of CPU time it is terminated and the accuracies are -1, since LIBSVM may not
 converge at all.
 """
@@ -16,7 +16,7 @@ import time
 from pathlib import Path
 
 import numpy as np
-from conversation import converse
+from peer_protocol import serve
 from sk_svm import machine
 
 
@@ -41,8 +41,8 @@ def limited(evaluate, limit, size):
         if child == 0:
             resource.setrlimit(resource.RLIMIT_CPU, (limit, limit + 1))
             start = time.process_time()
-            answer = evaluate()
-            np.append([time.process_time() - start], answer).tofile(file.name)
+            result = evaluate()
+            np.append([time.process_time() - start], result).tofile(file.name)
             os._exit(0)
         _, status = os.waitpid(child, 0)
         wall = time.perf_counter() - wall
@@ -66,13 +66,13 @@ def main():
     parser.add_argument("--limit", type=int, required=True, help="limit of CPU seconds")
     arguments = parser.parse_args()
 
-    def answer(tol, costs):
+    def evaluate(tol, costs):
         grams, labels, folds = read_input(arguments.folder)
         costs = [float(c) for c in costs.split(",")]
         size = len(grams) * len(costs) + len(folds) - 1
         return limited(lambda: protocol(grams, labels, folds, costs, float(tol)), arguments.limit, size)
 
-    converse(answer)
+    serve(evaluate)
 
 
 if __name__ == "__main__":

@@ -1,12 +1,12 @@
 """PyTorch as a peer: gradient descent steps of a convolutional network on one batch of images of 32 x 32 x 3.
 
-The weights are those of the benchmark, one raw file per layer: matrix, then bias. The question is the memory layout,
-"first" or "last" for channels, and the number of steps; the answer is the outputs after these steps.
+The weights are those of the benchmark, one raw file per layer: matrix, then bias. The request is the memory layout,
+"first" or "last" for channels, and the number of steps; the result is the outputs after these steps.
 """
 
 import numpy as np
 import torch
-from conversation import converse, parser, read_input
+from peer_protocol import parser, read_input, serve
 from torch.nn import functional
 
 CLASSES = 10
@@ -67,12 +67,12 @@ def main():
         x = images.contiguous(**form)
         return descend(weights, x, classes, arguments.rate, int(steps)), x
 
-    def answer(result):
+    def to_array(result):
         weights, x = result
         with torch.no_grad():
             return outputs(weights, x).numpy()
 
-    converse(evaluate, answer=answer)
+    serve(evaluate, to_array=to_array)
 
 
 if __name__ == "__main__":

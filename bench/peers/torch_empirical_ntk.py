@@ -2,13 +2,13 @@
 
 The weights are those of the benchmark, one raw file per layer. Jacobians are computed in blocks of samples that take at
 most five gibibytes (on a CUDA device a sixth of its memory), two blocks at a time, since all of them do not fit into
-memory. The question is the word "kernel". On a device, products use full float32, not TF32, and the result stays there
+memory. The request is the word "kernel". On a device, products use full float32, not TF32, and the result stays there
 until it is written.
 """
 
 import numpy as np
 import torch
-from conversation import DTYPES, converse, parser, read_input
+from peer_protocol import DTYPES, parser, read_input, serve
 from torch.func import grad, vmap
 
 BLOCK_BYTES = 5 << 30
@@ -32,8 +32,8 @@ def contract(left, right):
 
 
 def kernel(weights, x):
-    room = torch.cuda.get_device_properties(x.device).total_memory // 6 if x.is_cuda else BLOCK_BYTES
-    block = max(1, room // (x.element_size() * sum(w.numel() for w in weights)))
+    block_bytes = torch.cuda.get_device_properties(x.device).total_memory // 6 if x.is_cuda else BLOCK_BYTES
+    block = max(1, block_bytes // (x.element_size() * sum(w.numel() for w in weights)))
     result = torch.empty(len(x), len(x), dtype=x.dtype, device=x.device)
     for i in range(0, len(x), block):
         left = jacobian(weights, x[i : i + block])
@@ -61,7 +61,7 @@ def main():
     ]
     x = torch.from_numpy(read_input(arguments, arguments.cols)).to(arguments.device)
     torch.backends.cuda.matmul.allow_tf32 = False
-    converse(lambda word: kernel(weights, x), answer=lambda result: result.cpu().numpy())
+    serve(lambda word: kernel(weights, x), to_array=lambda result: result.cpu().numpy())
 
 
 if __name__ == "__main__":

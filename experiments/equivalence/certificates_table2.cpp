@@ -115,7 +115,7 @@ RadiusRow row_of(const Certificates& c, const std::vector<Index>& few) {
 }
 
 /// Draws `count` of the numbers 0 … of − 1 without replacement.
-std::vector<Index> some_points(Index count, Index of, std::uint64_t seed) {
+std::vector<Index> random_points(Index count, Index of, std::uint64_t seed) {
   std::vector<Index> order(usize(of));
   std::iota(order.begin(), order.end(), Index{0});
   const Random random(seed, 2);
@@ -272,7 +272,7 @@ Illustration by_width(const WidthLine& line, const WidthLine& centred) {
 Outcome run_table2(const Setting& setting) {
   const Table2Choice choice = table2_choice(setting);
   const DigitPair pair = digit_pair(setting, choice.samples, choice.tests);
-  const std::vector<Index> few = some_points(choice.points, pair.data.test->count(), setting.seed);
+  const std::vector<Index> few = random_points(choice.points, pair.data.test->count(), setting.seed);
   Outcome outcome;
   Part part{.heading = "Certified radii × 10³, mean ± standard deviation over test images",
             .table = {.columns = {"model", "width", "some images", "published (100)", "all images", "published (all)",

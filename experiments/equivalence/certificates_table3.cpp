@@ -16,7 +16,7 @@ namespace widelimit::experiment {
 namespace {
 
 /// The `paper` radii of the SVM of EQ during stochastic subgradient descent, compared with those of the minimiser.
-struct DescendedSvm {
+struct SvmDescent {
   Part part;
   nlohmann::ordered_json results;
 };
@@ -53,14 +53,14 @@ FittedMachine machine_at(const Trajectory& trajectory, std::size_t record, Index
 /// Certifies the SVM after each of `passes` (increasing) epochs of descent, on the first `tests` test images. EQ does
 /// not state how long its SVM was trained, and the radii decrease during training. λ is relative to the sum of losses;
 /// the step size is 1 on the mean of 64 losses, as in EQ for all of MNIST 0 and 1 (Figure A.1). O(samples·64) per step.
-DescendedSvm descended_svm(const Setting& setting, const MnistTask& task, const std::string& network, double lambda,
-                           std::span<const Index> passes, Index tests) {
-  const Index a_pass = std::max<Index>(1, task.train.count() / descent_batch);
+SvmDescent certify_svm_descent(const Setting& setting, const MnistTask& task, const std::string& network, double lambda,
+                               std::span<const Index> passes, Index tests) {
+  const Index steps_per_epoch = std::max<Index>(1, task.train.count() / descent_batch);
   std::vector<Index> steps{0};
-  for (const Index pass : passes) steps.push_back(pass * a_pass);
+  for (const Index pass : passes) steps.push_back(pass * steps_per_epoch);
   const Trajectory trajectory = descent_of(setting, task, lambda, steps);
 
-  DescendedSvm result;
+  SvmDescent result;
   result.part.heading = "The support vector machine during training";
   result.part.table.columns = {"passes", "steps", "accuracy", "objective", "paper"};
   result.part.words = fmt::format(
@@ -260,7 +260,7 @@ Illustration digits_by_radius(const MachineRow& row, Index attacks) {
   return picture;
 }
 
-void tell_endings(const std::vector<FittedMachine>& machines, Outcome& outcome) {
+void report_unconverged(const std::vector<FittedMachine>& machines, Outcome& outcome) {
   for (const FittedMachine& trained : machines) {
     const Summary& summary = trained.fit.summary;
     if (!summary.converged() && outcome.trouble.empty()) outcome.trouble = summary.message;
@@ -293,7 +293,7 @@ Outcome run_table3(const Setting& setting) {
   sizes.attacks = std::min(sizes.attacks, sizes.convex);
   Outcome outcome;
   const std::vector<FittedMachine> machines = table_machines(setting, task);
-  tell_endings(machines, outcome);
+  report_unconverged(machines, outcome);
   Part part{.heading = "Certified radii on MNIST 0 and 1"};
   part.table.columns = {"machine", "lambda", "accuracy", "published"};
   for (const MethodColumn& column : method_columns) part.table.columns.emplace_back(column.name);
@@ -322,7 +322,7 @@ Outcome run_table3(const Setting& setting) {
                      {"machines", json}};
   outcome.timings.emplace_back("kernel", task.seconds);
   outcome.parts.push_back(std::move(part));
-  DescendedSvm descent = descended_svm(setting, task, certified_network, lines.back().lambda, passes, sizes.tests);
+  SvmDescent descent = certify_svm_descent(setting, task, certified_network, lines.back().lambda, passes, sizes.tests);
   outcome.results["descent"] = std::move(descent.results);
   outcome.parts.push_back(std::move(descent.part));
   return outcome;

@@ -86,8 +86,8 @@ void add_path(Part& part, Json& json, const TrainOptions& options, const NetAsMa
                   {"sign_changes", net.machine.sign_changes}});
 }
 
-PathOrder follow(const Setting& setting, const PathChoice& choice, const Network& network, const TrainTest& data,
-                 LossKind loss, Part& part, Json& json) {
+PathOrder measure_order(const Setting& setting, const PathChoice& choice, const Network& network, const TrainTest& data,
+                        LossKind loss, Part& part, Json& json) {
   PathOrder order{loss, {}, {}};
   const Matrix<double> y = class_targets(data.train.labels, std::ssize(data.train.class_names), Loss{loss});
   const TrainData given{.x = data.train.view(), .y = y.view(), .test = data.test->view()};
@@ -104,7 +104,7 @@ PathOrder follow(const Setting& setting, const PathChoice& choice, const Network
 }
 
 /// Runs all losses for one network; adds a part, the results under `name`, and the slopes to the sentence.
-void one_network(const Setting& setting, const PathChoice& choice, const Network& network, const std::string& name,
+void add_network(const Setting& setting, const PathChoice& choice, const Network& network, const std::string& name,
                  const TrainTest& data, Outcome& outcome) {
   Part part{
       .heading = "Difference between network and kernel machine by step size: " + network.to_text(),
@@ -114,7 +114,7 @@ void one_network(const Setting& setting, const PathChoice& choice, const Network
   std::vector<Series> lines;
   std::string found;
   for (const LossKind loss : {LossKind::logistic, LossKind::hinge, LossKind::squared}) {
-    const PathOrder order = follow(setting, choice, network, data, loss, part, paths);
+    const PathOrder order = measure_order(setting, choice, network, data, loss, part, paths);
     const std::string loss_name(to_string(loss));
     slopes[loss_name] = order.slope();
     found += fmt::format("{}{} {:.3f}", found.empty() ? "" : ", ", loss_name, order.slope());
@@ -138,8 +138,8 @@ Outcome run_every_net(const Setting& setting) {
   const PathChoice choice = path_choice(setting);
   const TrainTest data = first_two_classes(setting, "mnist", Scaling::byte, choice.samples, choice.samples);
   Outcome outcome;
-  one_network(setting, choice, choice.network, "network", data, outcome);
-  one_network(setting, choice, choice.smooth, "smooth", data, outcome);
+  add_network(setting, choice, choice.network, "network", data, outcome);
+  add_network(setting, choice, choice.smooth, "smooth", data, outcome);
   outcome.sentence =
       "Order of the difference in the step size, 1 if the theorem of the flow holds: " + outcome.sentence + ".";
   outcome.parts.back().words += fmt::format(

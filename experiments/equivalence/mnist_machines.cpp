@@ -53,7 +53,7 @@ MachinesChoice choice_of(const Setting& setting) {
           .lambda = setting.positive("lambda")};
 }
 
-struct Judged {
+struct MachineEvaluation {
   FittedMachine trained;
   ClassScores score;
   std::vector<std::string> classes;  ///< names
@@ -68,11 +68,11 @@ MachineOptions machine_options(const Setting& setting, const MnistTask& task, Ma
 }
 
 /// Fits and scores a machine. Support vector regression is fitted to ±1 and predicts by the sign.
-Judged judge(const Setting& setting, const MnistTask& task, const MachineOptions& options) {
+MachineEvaluation evaluate_machine(const Setting& setting, const MnistTask& task, const MachineOptions& options) {
   stop_if_requested(setting.progress);
   const GramMatrix k(view_of(task.k), setting.engine);
-  Judged judged;
-  FittedMachine& trained = judged.trained;
+  MachineEvaluation evaluation;
+  FittedMachine& trained = evaluation.trained;
   if (options.machine == Machine::svr) {
     trained = train_values(k, class_targets(task.train.labels, task.classes()).view(), options);
     trained.scheme = Scheme::sign;
@@ -81,28 +81,29 @@ Judged judge(const Setting& setting, const MnistTask& task, const MachineOptions
     trained = train_classes(k, task.train.labels, task.classes(), options);
   }
   const Matrix<double> g = decision(trained.fit, view_of(task.k_test), setting.engine);
-  judged.score = class_scores(trained.scheme, trained.classes, g.view(), task.test.labels);
-  judged.classes = task.test.class_names;
-  return judged;
+  evaluation.score = class_scores(trained.scheme, trained.classes, g.view(), task.test.labels);
+  evaluation.classes = task.test.class_names;
+  return evaluation;
 }
 
 std::string percent(double share) { return fmt::format("{:.2f} %", 100 * share); }
 
-std::string proof_text(const Summary& summary) {
+std::string optimality_text(const Summary& summary) {
   if (summary.gap) return fmt::format("gap {:.1g}", *summary.gap);
   return summary.gradient ? fmt::format("residual {:.1g}", *summary.gradient) : "–";
 }
 
-void add_fit(Part& part, Outcome& outcome, Json& json, const std::string& name, double lambda, const Judged& judged,
-             std::optional<double> published) {
-  const Summary& summary = judged.trained.fit.summary;
-  const bool answered = summary.ending == Ending::converged || summary.ending == Ending::iteration_limit;
-  part.table.rows.push_back({name, fmt::format("{:g}", lambda), answered ? percent(judged.score.accuracy()) : "–",
-                             answered ? Cell(judged.score.samples - judged.score.correct) : Cell(),
-                             published ? percent(*published) : "–", text(summary.ending), proof_text(summary),
+void add_fit(Part& part, Outcome& outcome, Json& json, const std::string& name, double lambda,
+             const MachineEvaluation& evaluation, std::optional<double> published) {
+  const Summary& summary = evaluation.trained.fit.summary;
+  const bool has_solution = summary.ending == Ending::converged || summary.ending == Ending::iteration_limit;
+  part.table.rows.push_back({name, fmt::format("{:g}", lambda),
+                             has_solution ? percent(evaluation.score.accuracy()) : "–",
+                             has_solution ? Cell(evaluation.score.samples - evaluation.score.correct) : Cell(),
+                             published ? percent(*published) : "–", text(summary.ending), optimality_text(summary),
                              fmt::format("{:.3g}", summary.seconds)});
   Json entry{{"machine", name}, {"lambda", lambda}};
-  if (answered) entry["test"] = score_json(judged.score, judged.classes);
+  if (has_solution) entry["test"] = score_json(evaluation.score, evaluation.classes);
   if (published) entry["published"] = *published;
   entry["summary"] = summary_json(summary);
   json.push_back(std::move(entry));
@@ -124,14 +125,15 @@ void two_digits(const Setting& setting, const MachinesChoice& choice, Outcome& o
   int published = 0;
   for (const PublishedFit& line : eq_table_3()) {
     const double used = line.lambda.value_or(choice.lambda);
-    const Judged judged = judge(setting, task, machine_options(setting, task, line.machine, used));
+    const MachineEvaluation evaluation =
+        evaluate_machine(setting, task, machine_options(setting, task, line.machine, used));
     const std::string name(to_string(line.machine));
-    add_fit(part, outcome, json, name, used, judged, line.accuracy);
+    add_fit(part, outcome, json, name, used, evaluation, line.accuracy);
     if (line.accuracy) {
       ++published;
-      farthest = std::max(farthest, std::abs(judged.score.accuracy() - *line.accuracy));
+      farthest = std::max(farthest, std::abs(evaluation.score.accuracy() - *line.accuracy));
     }
-    if (line.machine != Machine::ridge) margins.emplace_back(name, judged.score.margins);
+    if (line.machine != Machine::ridge) margins.emplace_back(name, evaluation.score.margins);
   }
   part.words = fmt::format(
       "{} training and {} test images, values in [0, 1], NTK of {}, no bias. Published: Table 3 of \"On the "
@@ -168,14 +170,14 @@ void ten_digits(const Setting& setting, const MachinesChoice& choice, Outcome& o
   for (const Machine machine : {Machine::ridge, Machine::svm}) {
     MachineOptions options = machine_options(setting, task, machine, 1);
     options.lambda = choose_lambda(task, options, setting.seed).lambda;
-    const Judged judged = judge(setting, task, options);
+    const MachineEvaluation evaluation = evaluate_machine(setting, task, options);
     const std::string name(to_string(machine));
-    add_fit(part, outcome, json, name, options.lambda, judged, std::nullopt);
+    add_fit(part, outcome, json, name, options.lambda, evaluation, std::nullopt);
     outcome.sentence +=
-        fmt::format(" Ten digits, {} images: {} {}.", task.train.count(), name, percent(judged.score.accuracy()));
+        fmt::format(" Ten digits, {} images: {} {}.", task.train.count(), name, percent(evaluation.score.accuracy()));
     if (setting.figures) {
       part.pictures.push_back(
-          confusion_map(judged.score.confusion, task.train.class_names, name + ": confusion matrix"));
+          confusion_map(evaluation.score.confusion, task.train.class_names, name + ": confusion matrix"));
     }
   }
   part.words = fmt::format(

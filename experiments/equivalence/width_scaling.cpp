@@ -86,7 +86,7 @@ struct LambdaPoints {
 };
 
 /// Returns the sorted, unique values of the option.
-std::vector<double> asked_lambdas(const Setting& setting) {
+std::vector<double> requested_lambdas(const Setting& setting) {
   std::vector<double> lambdas = setting.numbers("lambdas", 1e-6, 1e6);
   std::sort(lambdas.begin(), lambdas.end());
   lambdas.erase(std::unique(lambdas.begin(), lambdas.end()), lambdas.end());
@@ -170,7 +170,7 @@ Experiment width_scaling() {
           .run = [](const Setting& setting) {
             (void)Network::parse(setting.text("network"));
             const DigitPair pair = digit_pair(setting, setting.count("samples", 2), setting.count("tests", 1));
-            const std::vector<double> lambdas = asked_lambdas(setting);
+            const std::vector<double> lambdas = requested_lambdas(setting);
             Outcome outcome;
             by_regulariser(setting, pair, outcome);
             by_loss(setting, pair, outcome);

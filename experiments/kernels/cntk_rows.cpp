@@ -143,9 +143,9 @@ CntkMachines cntk_machines(const Setting& setting, const CifarImages& images, co
 }
 
 /// Computes kernels and adds the rows of their machines.
-class Adding {
+class RowBuilder {
  public:
-  Adding(const Setting& setting, const CntkChoice& choice, CntkRows& rows)
+  RowBuilder(const Setting& setting, const CntkChoice& choice, CntkRows& rows)
       : setting_(setting), choice_(choice), rows_(rows) {}
 
   void vanilla(Index depth) {
@@ -156,7 +156,7 @@ class Adding {
     rows_.vanilla.back().seconds = kernel.seconds;
     rows_.compared.push_back(
         row("vanilla", Readout::vanilla, depth, kernel, choice_.pooled_train, choice_.pooled_test));
-    keep();
+    save();
   }
   void pooled(Index depth) {
     add("pooled", Readout::pooled, depth, cntk(Readout::pooled, depth), fmt::format("pooled-{}", depth));
@@ -187,9 +187,9 @@ class Adding {
     const TaskKernel kernel = computed(network, file, choice_.pooled_train, choice_.pooled_test);
     rows_.compared.push_back(row(name, readout, depth, kernel, choice_.pooled_train, choice_.pooled_test));
     rows_.compared.back().seconds = kernel.seconds;
-    keep();
+    save();
   }
-  void keep() const {
+  void save() const {
     if (!choice_.csv.empty()) write_csv(cells_of(rows_), choice_.csv);
   }
 
@@ -198,8 +198,8 @@ class Adding {
   CntkRows& rows_;
 };
 
-void require_images(const char* option, Index asked, Index there) {
-  if (asked > there) fail(Code::usage, "--{} {}: there are only {} images", option, asked, there);
+void require_images(const char* option, Index requested, Index available) {
+  if (requested > available) fail(Code::usage, "--{} {}: there are only {} images", option, requested, available);
 }
 
 }  // namespace
@@ -239,10 +239,10 @@ CntkRows cntk_rows(const Setting& setting, const CntkChoice& choice) {
   CntkRows rows{.images = cifar_images(setting, choice.train, choice.test), .vanilla = {}, .compared = {}};
   require_images("train", choice.train, rows.images.train.count());
   require_images("test", choice.test, rows.images.test.count());
-  Adding adding(setting, choice, rows);
-  for (const Index depth : choice.depths) adding.vanilla(depth);
-  for (const Index depth : choice.pooled_depths) adding.pooled(depth);
-  for (std::size_t i = 0; i < choice.further.size(); ++i) adding.further(i);
+  RowBuilder builder(setting, choice, rows);
+  for (const Index depth : choice.depths) builder.vanilla(depth);
+  for (const Index depth : choice.pooled_depths) builder.pooled(depth);
+  for (std::size_t i = 0; i < choice.further.size(); ++i) builder.further(i);
   return rows;
 }
 

@@ -1,7 +1,7 @@
 #include "experiments/kernels/gntk_rows.hpp"
 
+#include "experiments/kernels/cached_rows.hpp"
 #include "experiments/kernels/graph_folds.hpp"
-#include "experiments/kernels/kept_rows.hpp"
 #include "experiments/tasks/task_kernel.hpp"
 #include "widelimit/base/clock.hpp"
 #include "widelimit/base/error.hpp"
@@ -89,7 +89,7 @@ class Selection {
 };
 
 /// Results of one configuration.
-struct Evaluated {
+struct ConfigurationResult {
   FoldAccuracies accuracies;
   double kernel_seconds = 0;
   double machine_seconds = 0;
@@ -103,9 +103,9 @@ class AccuracyFile {
   AccuracyFile(const std::string& path, const GntkChoice& choice) : choice_(choice), rows_(path, columns(), keys) {}
 
   /// Returns std::nullopt if a C of the grid, or its nested accuracies, are missing.
-  [[nodiscard]] std::optional<Evaluated> find(const char* set, const GntkConfiguration& configuration) const {
+  [[nodiscard]] std::optional<ConfigurationResult> find(const char* set, const GntkConfiguration& configuration) const {
     const Index cs = std::ssize(choice_.cs);
-    Evaluated known{.accuracies = {.tests = Matrix<double>(cs, folds), .inner = {}}};
+    ConfigurationResult known{.accuracies = {.tests = Matrix<double>(cs, folds), .inner = {}}};
     if (choice_.nested) known.accuracies.inner = Matrix<double>(cs, folds);
     for (Index c = 0; c < cs; ++c) {
       const auto row = rows_.find(key(set, configuration, choice_.cs[usize(c)]));
@@ -125,7 +125,7 @@ class AccuracyFile {
     }
     return known;
   }
-  void add(const char* set, const GntkConfiguration& configuration, const Evaluated& one) {
+  void add(const char* set, const GntkConfiguration& configuration, const ConfigurationResult& one) {
     std::vector<std::vector<Cell>> rows;
     for (std::size_t c = 0; c < choice_.cs.size(); ++c) {
       const std::span<const double> tests(one.accuracies.tests.view().row(static_cast<Index>(c)), usize(folds));
@@ -166,16 +166,16 @@ class AccuracyFile {
   }
 
   const GntkChoice& choice_;
-  KeptRows rows_;
+  CachedRows rows_;
 };
 
 /// Computes the kernels and machines that are not in the files.
-class Evaluation {
+class GntkEvaluator {
  public:
-  Evaluation(const Setting& setting, const GntkChoice& choice)
+  GntkEvaluator(const Setting& setting, const GntkChoice& choice)
       : setting_(setting), choice_(choice), grams_(gram_folder(setting)), file_(setting.text("csv"), choice) {}
 
-  [[nodiscard]] GntkRow of(const PublishedGraphs& published) {
+  [[nodiscard]] GntkRow row_of(const PublishedGraphs& published) {
     const GraphFolds set(published.name, setting_);
     if (set.count() != published_folds) {
       fail(Code::input, "graphs:{} has {} folds; the published protocol has {}", published.name, set.count(),
@@ -184,7 +184,7 @@ class Evaluation {
     Selection selection(choice_.cs, set.count());
     double kernel_seconds = 0;
     double machine_seconds = 0;
-    const auto add = [&](const GntkConfiguration& configuration, const Evaluated& one) {
+    const auto add = [&](const GntkConfiguration& configuration, const ConfigurationResult& one) {
       selection.add(configuration, one.accuracies);
       kernel_seconds += one.kernel_seconds;
       machine_seconds += one.machine_seconds;
@@ -201,7 +201,7 @@ class Evaluation {
               continue;
             }
             if (!k) k = kernel(published, set, configuration, seconds);
-            const Evaluated one = evaluated(set, *k, configuration, std::exchange(seconds, 0));
+            const ConfigurationResult one = evaluate(set, *k, configuration, std::exchange(seconds, 0));
             file_.add(published.name, configuration, one);
             add(configuration, one);
           }
@@ -230,8 +230,8 @@ class Evaluation {
     seconds = seconds_since(start);
     return k;
   }
-  [[nodiscard]] Evaluated evaluated(const GraphFolds& set, const AnyMatrix& k, const GntkConfiguration& at,
-                                    double kernel_seconds) const {
+  [[nodiscard]] ConfigurationResult evaluate(const GraphFolds& set, const AnyMatrix& k, const GntkConfiguration& at,
+                                             double kernel_seconds) const {
     const auto start = Clock::now();
     FoldAccuracies accuracies =
         fold_accuracies(setting_, set, scaled(k, at.normalised, at.network()), choice_.cs, choice_.nested);
@@ -293,9 +293,9 @@ GntkChoice::GntkChoice(const Setting& setting)
 }
 
 std::vector<GntkRow> gntk_rows(const Setting& setting, const GntkChoice& choice) {
-  Evaluation evaluation(setting, choice);
+  GntkEvaluator evaluator(setting, choice);
   std::vector<GntkRow> rows;
-  for (const PublishedGraphs* set : choice.sets) rows.push_back(evaluation.of(*set));
+  for (const PublishedGraphs* set : choice.sets) rows.push_back(evaluator.row_of(*set));
   return rows;
 }
 

@@ -64,16 +64,16 @@ FoldAccuracies fold_accuracies(const Setting& setting, const GraphFolds& set, co
   std::atomic<Index> unsolved{0};
   SharedProgress shared(setting.progress, std::ssize(tasks), "training sets");
   const FoldMachines machines{lambdas, rule, graph_tolerance, shared.get()};
-  const auto tell = [&](Index task) {
+  const auto evaluate = [&](Index task) {
     const auto [f, g] = tasks[usize(task)];
     const std::vector<Index>& first = set.folds[usize(f)];
     const std::vector<Index>& second = set.folds[usize(g)];
     SplitRows split{set.without(f, g), first};
     if (f != g) split.test.insert(split.test.end(), second.begin(), second.end());
-    const FoldPredictions answers = svm_predictions(gram, set.data.labels, split, machines, setting.engine);
-    unsolved += answers.unsolved;
+    const FoldPredictions predictions = svm_predictions(gram, set.data.labels, split, machines, setting.engine);
+    unsolved += predictions.unsolved;
     for (Index c = 0; c < cs; ++c) {
-      const std::span<const Index> predicted(answers.classes[usize(c)].front());
+      const std::span<const Index> predicted(predictions.classes[usize(c)].front());
       const double on_first = accuracy(predicted.first(first.size()), first, set.data.labels);
       if (f == g) {
         result.tests(c, f) = on_first;
@@ -83,7 +83,7 @@ FoldAccuracies fold_accuracies(const Setting& setting, const GraphFolds& set, co
       }
     }
   };
-  setting.engine.for_each(std::ssize(tasks), tell, [&](Index done) { shared.at(done); });
+  setting.engine.for_each(std::ssize(tasks), evaluate, [&](Index done) { shared.at(done); });
   result.unsolved = unsolved;
   if (!nested) return result;
   result.inner = Matrix<double>(cs, folds);

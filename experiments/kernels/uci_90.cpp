@@ -1,6 +1,6 @@
 #include "experiments/experiments.hpp"
 
-#include "experiments/kernels/kept_rows.hpp"
+#include "experiments/kernels/cached_rows.hpp"
 #include "experiments/kernels/uci_networks.hpp"
 #include "experiments/kernels/uci_protocol.hpp"
 #include "widelimit/analysis/rank_comparison.hpp"
@@ -42,19 +42,19 @@ constexpr PublishedLine published[]{
     {"Polynomial kernel", "polynomial", "38.44", "78.21 ± 20.30", "80.00", "62.22", "91.29 ± 18.05"}};
 
 /// Results on one data set.
-struct Line {
+struct SetRow {
   SetResult kernels;
   std::vector<NetworkResult> networks;  ///< in the order of network_kinds(); empty if none were trained
   double network_seconds = 0;
 };
 
 /// Table and CSV file with one row per data set.
-class Lines {
+class SetRows {
  public:
-  Lines(const std::string& path, std::string grid) : grid_(std::move(grid)), rows_(path, columns(), 1) {}
+  SetRows(const std::string& path, std::string grid) : grid_(std::move(grid)), rows_(path, columns(), 1) {}
 
   /// Returns the stored results of a data set; omits networks of another grid.
-  [[nodiscard]] std::optional<Line> find(const std::string& name) const {
+  [[nodiscard]] std::optional<SetRow> find(const std::string& name) const {
     const Cell key[]{name};
     const auto row = rows_.find(key);
     if (!row) return std::nullopt;
@@ -70,7 +70,7 @@ class Lines {
     tangent.c = next();
     kernels.unsolved = static_cast<Index>(next());
     kernels.seconds = next();
-    Line line{.kernels = std::move(kernels), .networks = {}};
+    SetRow line{.kernels = std::move(kernels), .networks = {}};
     const std::size_t kinds = network_kinds().size();
     if (rows_.text(*row, column + 2 * kinds) != grid_) return line;
     for (std::size_t k = 0; k < kinds; ++k) {
@@ -80,15 +80,15 @@ class Lines {
     line.network_seconds = rows_.number(*row, column + 1);
     return line;
   }
-  void add(const Line& line) { rows_.add({row_of(line)}); }
-  [[nodiscard]] Table table(const std::vector<Line>& lines) const {
+  void add(const SetRow& line) { rows_.add({row_of(line)}); }
+  [[nodiscard]] Table table(const std::vector<SetRow>& lines) const {
     Table table{.columns = columns()};
-    for (const Line& line : lines) table.rows.push_back(row_of(line));
+    for (const SetRow& line : lines) table.rows.push_back(row_of(line));
     return table;
   }
 
  private:
-  [[nodiscard]] std::vector<Cell> row_of(const Line& line) const {
+  [[nodiscard]] std::vector<Cell> row_of(const SetRow& line) const {
     const SetResult& one = line.kernels;
     std::vector<Cell> row{one.name, one.samples, one.features, one.classes};
     for (const FamilyResult& family : one.families) row.emplace_back(100 * family.accuracy);
@@ -116,33 +116,34 @@ class Lines {
   }
 
   std::string grid_;
-  KeptRows rows_;
+  CachedRows rows_;
 };
 
 /// Grid of the networks, and the number of data sets with networks, the first ones.
-struct Wanted {
+struct NetworkRequest {
   NetworkGrid grid;
   Index network_sets = 0;
 };
 
-std::vector<Line> run_sets(const Setting& setting, const std::vector<UciSet>& sets, const Wanted& wanted, Lines& file) {
+std::vector<SetRow> run_sets(const Setting& setting, const std::vector<UciSet>& sets, const NetworkRequest& request,
+                             SetRows& file) {
   Index total = 0;
   for (const UciSet& set : sets) total += set.data.count() * set.data.count();
   SharedProgress shared(setting.progress, total, "pairs of samples");
-  std::vector<Line> lines;
+  std::vector<SetRow> lines;
   Index done = 0;
   for (const UciSet& set : sets) {
-    std::optional<Line> known = file.find(set.name);
+    std::optional<SetRow> known = file.find(set.name);
     if (!known) {
-      known = Line{.kernels = evaluate_set(setting, set, shared.get()), .networks = {}};
+      known = SetRow{.kernels = evaluate_set(setting, set, shared.get()), .networks = {}};
       file.add(*known);
     }
-    if (std::ssize(lines) >= wanted.network_sets) {
+    if (std::ssize(lines) >= request.network_sets) {
       known->networks.clear();
       known->network_seconds = 0;
     } else if (known->networks.empty()) {
       const auto start = Clock::now();
-      known->networks = train_networks(setting, set, wanted.grid, shared.get());
+      known->networks = train_networks(setting, set, request.grid, shared.get());
       known->network_seconds = seconds_since(start);
       file.add(*known);
     }
@@ -154,11 +155,11 @@ std::vector<Line> run_sets(const Setting& setting, const std::vector<UciSet>& se
 }
 
 /// Returns one column per kernel family, and, with networks, one per network kind.
-Matrix<double> accuracies_of(const std::vector<Line>& lines, bool networks) {
+Matrix<double> accuracies_of(const std::vector<SetRow>& lines, bool networks) {
   const Index families = std::ssize(kernel_families());
   Matrix<double> accuracies(std::ssize(lines), families + (networks ? std::ssize(network_kinds()) : 0));
   for (Index i = 0; i < accuracies.rows(); ++i) {
-    const Line& line = lines[usize(i)];
+    const SetRow& line = lines[usize(i)];
     for (Index f = 0; f < accuracies.cols(); ++f) {
       const double accuracy =
           f < families ? line.kernels.families[usize(f)].accuracy : line.networks[usize(f - families)].accuracy;
@@ -174,16 +175,16 @@ std::string with_deviation(double mean, double deviation) {
   return fmt::format("{:.2f} ± {:.2f}", 100 * mean, 100 * deviation);
 }
 
-double mean_by_sums(const std::vector<Line>& lines) {
+double mean_by_sums(const std::vector<SetRow>& lines) {
   double mean = 0;
-  for (const Line& line : lines) mean += line.kernels.families.front().by_sums / static_cast<double>(lines.size());
+  for (const SetRow& line : lines) mean += line.kernels.families.front().by_sums / static_cast<double>(lines.size());
   return mean;
 }
 
 /// Compares ranks and accuracies relative to the best, of kernels and, if all these sets have some, networks.
-Part comparison(const Setting& setting, const std::vector<Line>& lines, Json& results) {
+Part comparison(const Setting& setting, const std::vector<SetRow>& lines, Json& results) {
   const bool networks =
-      std::all_of(lines.begin(), lines.end(), [](const Line& line) { return !line.networks.empty(); });
+      std::all_of(lines.begin(), lines.end(), [](const SetRow& line) { return !line.networks.empty(); });
   const Matrix<double> accuracies = accuracies_of(lines, networks);
   const RankComparison ranks = compare_ranks(accuracies.view());
   const std::vector<AccuracySummary> summaries = summarise_accuracies(accuracies.view());
@@ -232,10 +233,10 @@ Part comparison(const Setting& setting, const std::vector<Line>& lines, Json& re
   return part;
 }
 
-std::string kernel_words(const std::vector<Line>& lines) {
+std::string kernel_words(const std::vector<SetRow>& lines) {
   Index unsolved = 0;
   std::vector<std::string> with_unsolved;
-  for (const Line& line : lines) {
+  for (const SetRow& line : lines) {
     unsolved += line.kernels.unsolved;
     if (line.kernels.unsolved > 0) with_unsolved.push_back(line.kernels.name);
   }
@@ -264,35 +265,35 @@ std::string network_words(const NetworkGrid& grid) {
       fmt::join(grid.hidden, ", "), fmt::join(grid.widths, ", "), fmt::join(grid.rates, ", "), grid.steps);
 }
 
-Wanted wanted_networks(const Setting& setting, Index sets) {
-  Wanted wanted{.grid = {.hidden = setting.counts("hidden", 1),
-                         .widths = setting.counts("widths", 1),
-                         .rates = setting.numbers("rates", 1e-6, 1e3),
-                         .steps = setting.count("steps", 1)},
-                .network_sets = std::min(setting.count("network-sets", 0), sets)};
-  if (wanted.network_sets == 1) {
+NetworkRequest requested_networks(const Setting& setting, Index sets) {
+  NetworkRequest request{.grid = {.hidden = setting.counts("hidden", 1),
+                                  .widths = setting.counts("widths", 1),
+                                  .rates = setting.numbers("rates", 1e-6, 1e3),
+                                  .steps = setting.count("steps", 1)},
+                         .network_sets = std::min(setting.count("network-sets", 0), sets)};
+  if (request.network_sets == 1) {
     fail(Code::usage, "--network-sets 1: ranks need at least two sets; give 0 to train no networks");
   }
-  return wanted;
+  return request;
 }
 
 Outcome run(const Setting& setting) {
   const Index count = setting.count("sets", 2);
-  const Wanted wanted = wanted_networks(setting, count);
-  Lines file(setting.text("csv"), wanted.grid.text(setting.seed));
+  const NetworkRequest request = requested_networks(setting, count);
+  SetRows file(setting.text("csv"), request.grid.text(setting.seed));
   const std::vector<UciSet> sets = load_uci_sets(setting, count);
-  const std::vector<Line> lines = run_sets(setting, sets, wanted, file);
+  const std::vector<SetRow> lines = run_sets(setting, sets, request, file);
   Outcome outcome;
   Part part = comparison(setting, lines, outcome.results);
   part.words = kernel_words(lines);
-  if (wanted.network_sets == count) part.words += ' ' + network_words(wanted.grid);
+  if (request.network_sets == count) part.words += ' ' + network_words(request.grid);
   outcome.parts.push_back(std::move(part));
-  if (wanted.network_sets > 0 && wanted.network_sets < count) {
-    const std::vector<Line> some(lines.begin(), lines.begin() + wanted.network_sets);
+  if (request.network_sets > 0 && request.network_sets < count) {
+    const std::vector<SetRow> some(lines.begin(), lines.begin() + request.network_sets);
     Json& results = outcome.results["with_networks"];
     Part networks = comparison(setting, some, results);
     networks.heading = fmt::format("Networks and kernels on the {} smallest sets", some.size());
-    networks.words = network_words(wanted.grid);
+    networks.words = network_words(request.grid);
     outcome.parts.push_back(std::move(networks));
   }
   outcome.parts.push_back({.heading = "Every set",
@@ -305,7 +306,7 @@ Outcome run(const Setting& setting) {
   double seconds = 0;
   double network_seconds = 0;
   Index unsolved = 0;
-  for (const Line& line : lines) {
+  for (const SetRow& line : lines) {
     seconds += line.kernels.seconds;
     network_seconds += line.network_seconds;
     unsolved += line.kernels.unsolved;
@@ -316,7 +317,7 @@ Outcome run(const Setting& setting) {
   outcome.results["ntk_average_by_sums"] = mean_by_sums(lines);
   outcome.results["unsolved"] = unsolved;
   outcome.timings.emplace_back("all sets", seconds);
-  if (wanted.network_sets > 0) outcome.timings.emplace_back("networks", network_seconds);
+  if (request.network_sets > 0) outcome.timings.emplace_back("networks", network_seconds);
   outcome.sentence = fmt::format("{} UCI sets: NTK {:.2f} % on average{}; {:.3g} s.", lines.size(), 100 * average,
                                  lines.size() == 90 ? ", published 81.95 %" : "", seconds);
   return outcome;

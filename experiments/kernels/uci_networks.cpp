@@ -37,9 +37,9 @@ std::vector<Trial> trials_of(const NetworkGrid& grid) {
 }
 
 /// Training and test part of a fold.
-class Lesson {
+class FoldData {
  public:
-  Lesson(const Dataset& data, const SplitRows& fold)
+  FoldData(const Dataset& data, const SplitRows& fold)
       : all_labels_(data.labels),
         fold_(fold),
         shape_(data.shape),
@@ -99,19 +99,19 @@ struct Training {
     return options;
   }
   /// Returns the learning rate on the mean loss.
-  [[nodiscard]] double rate(const Trial& trial, const Lesson& lesson) const {
-    return trial.rate * lesson.samples() *
-           default_rate(network_of(trial), lesson.data(), options(trial), setting.engine);
+  [[nodiscard]] double rate(const Trial& trial, const FoldData& fold_data) const {
+    return trial.rate * fold_data.samples() *
+           default_rate(network_of(trial), fold_data.data(), options(trial), setting.engine);
   }
   /// Returns the accuracies after each of the increasing steps; 0 if the training diverged.
   [[nodiscard]] std::vector<double> accuracies(const Trial& trial, double mean_rate, const std::vector<Index>& steps,
-                                               const Lesson& lesson) const {
-    TrainOptions asked = options(trial);
-    asked.rate = mean_rate / lesson.samples();
-    asked.steps = steps.back();
-    asked.record_at = steps;
-    const TrainedNetwork trained = train(network_of(trial), lesson.data(), asked, setting.engine);
-    const std::vector<double> found = lesson.accuracies(trained.record);
+                                               const FoldData& fold_data) const {
+    TrainOptions training_options = options(trial);
+    training_options.rate = mean_rate / fold_data.samples();
+    training_options.steps = steps.back();
+    training_options.record_at = steps;
+    const TrainedNetwork trained = train(network_of(trial), fold_data.data(), training_options, setting.engine);
+    const std::vector<double> found = fold_data.accuracies(trained.record);
     std::vector<double> result(steps.size());
     for (std::size_t i = 0; i < steps.size(); ++i) {
       const auto& recorded = trained.record.steps;
@@ -136,14 +136,14 @@ NetworkResult chosen_network(const Training& training, const UciSet& set) {
   const std::vector<Index> steps = recorded_steps(training.grid.steps);
   std::vector<double> rates(trials.size());
   std::vector<std::vector<double>> validation(trials.size());
-  const Lesson selection(set.data, set.selection);
-  const auto listen = [&](Index) { stop_if_requested(training.progress); };
+  const FoldData selection(set.data, set.selection);
+  const auto on_progress = [&](Index) { stop_if_requested(training.progress); };
   const auto validate = [&](Index i) {
     const Trial& trial = trials[usize(i)];
     rates[usize(i)] = training.rate(trial, selection);
     validation[usize(i)] = training.accuracies(trial, rates[usize(i)], steps, selection);
   };
-  training.setting.engine.for_each(std::ssize(trials), validate, listen);
+  training.setting.engine.for_each(std::ssize(trials), validate, on_progress);
   std::size_t best = 0;
   std::size_t length = 0;
   for (std::size_t i = 0; i < trials.size(); ++i) {
@@ -157,10 +157,10 @@ NetworkResult chosen_network(const Training& training, const UciSet& set) {
   const Trial& trial = trials[best];
   std::vector<double> tests(set.tests.size());
   const auto test = [&](Index fold) {
-    const Lesson lesson(set.data, set.tests[usize(fold)]);
-    tests[usize(fold)] = training.accuracies(trial, rates[best], {steps[length]}, lesson).front();
+    const FoldData fold_data(set.data, set.tests[usize(fold)]);
+    tests[usize(fold)] = training.accuracies(trial, rates[best], {steps[length]}, fold_data).front();
   };
-  training.setting.engine.for_each(std::ssize(tests), test, listen);
+  training.setting.engine.for_each(std::ssize(tests), test, on_progress);
   NetworkResult result{.network = fmt::format("{} hidden of {}, rate {:g}, {} steps", trial.hidden, trial.width,
                                               trial.rate, steps[length])};
   for (const double one : tests) result.accuracy += one / static_cast<double>(tests.size());

@@ -24,16 +24,16 @@ constexpr Index most_hidden = 4;
 
 /// Rules for ties: that of LIBSVM, then ours.
 constexpr std::array<Scheme, 2> tie_rules{Scheme::one_vs_one_first, Scheme::one_vs_one};
-using ByRule = std::array<double, tie_rules.size()>;
+using AccuracyByRule = std::array<double, tie_rules.size()>;
 
 /// One kernel of a set.
 struct Candidate {
   std::string name;
-  std::size_t first_family;        ///< in kernel_families()
-  std::vector<std::size_t> also;   ///< further families that contain it
-  std::optional<Index> stacked;    ///< its index in the sweep …
-  ClassicalKernel classical = {};  ///< … or the classical kernel
-  double unit = 1;                 ///< our C is the published C times this
+  std::size_t first_family;                   ///< in kernel_families()
+  std::vector<std::size_t> further_families;  ///< others that contain it
+  std::optional<Index> sweep_index;           ///< its index in the sweep …
+  ClassicalKernel classical = {};             ///< … or the classical kernel
+  double c_scale = 1;                         ///< our C is the published C times this
 };
 
 enum Family : std::size_t { ntk, nngp, linear, rbf, laplace, polynomial };
@@ -45,11 +45,15 @@ std::vector<Candidate> candidates_for(Index features) {
   for (Index hidden = 0; hidden <= most_hidden; ++hidden) {
     for (Index frozen = 0; frozen <= hidden; ++frozen) {
       // With all layers but the readout frozen, the NTK is the NNGP kernel.
-      std::vector<std::size_t> also;
-      if (frozen == hidden) also.push_back(nngp);
-      if (hidden == 0) also.push_back(linear);
-      all.push_back(
-          {fmt::format("{} hidden, {} frozen", hidden, frozen), ntk, also, hidden * (most_hidden + 1) + frozen, {}, d});
+      std::vector<std::size_t> further_families;
+      if (frozen == hidden) further_families.push_back(nngp);
+      if (hidden == 0) further_families.push_back(linear);
+      all.push_back({fmt::format("{} hidden, {} frozen", hidden, frozen),
+                     ntk,
+                     further_families,
+                     hidden * (most_hidden + 1) + frozen,
+                     {},
+                     d});
     }
   }
   for (const double gamma : {0.01, 0.1, 1.0, 10.0}) {
@@ -74,12 +78,12 @@ class FoldAccuracies {
   FoldAccuracies(const Setting& setting, const Dataset& data, Progress* progress)
       : setting_(setting), data_(data), progress_(progress) {}
 
-  std::vector<ByRule> of(const GramMatrix& k, const SplitRows& fold, const std::vector<double>& lambdas) {
+  std::vector<AccuracyByRule> evaluate(const GramMatrix& k, const SplitRows& fold, const std::vector<double>& lambdas) {
     const FoldMachines machines{.lambdas = lambdas, .rules = tie_rules, .progress = progress_};
-    const FoldPredictions answers = svm_predictions(k, data_.labels, fold, machines, setting_.engine);
-    unsolved_ += answers.unsolved;
-    std::vector<ByRule> result;
-    for (const auto& by_rule : answers.classes) {
+    const FoldPredictions predictions = svm_predictions(k, data_.labels, fold, machines, setting_.engine);
+    unsolved_ += predictions.unsolved;
+    std::vector<AccuracyByRule> result;
+    for (const auto& by_rule : predictions.classes) {
       result.push_back({});
       for (std::size_t rule = 0; rule < tie_rules.size(); ++rule) {
         result.back()[rule] = accuracy(by_rule[rule], fold.test, data_.labels);
@@ -118,14 +122,14 @@ class SetKernels {
         sweep_(sweep(Network::parse(fmt::format("fc:{}(w_std=1, b_std=0)", most_hidden)), data.view(),
                      {Kind::ntk, setting.precision, progress}, setting.engine)) {}
 
-  [[nodiscard]] SetKernel of(const Candidate& one) const {
-    if (!one.stacked) {
+  [[nodiscard]] SetKernel kernel_of(const Candidate& one) const {
+    if (!one.sweep_index) {
       return {classical_gram(one.classical, data_.view(), std::nullopt, setting_.precision, setting_.engine),
               setting_.engine};
     }
     const Index n = sweep_.count;
     const AnyView k = std::visit(
-        [&](const auto& stack) { return AnyView(stack.view().block(*one.stacked * n, 0, n, n)); }, sweep_.values);
+        [&](const auto& stack) { return AnyView(stack.view().block(*one.sweep_index * n, 0, n, n)); }, sweep_.values);
     return {k, setting_.engine};
   }
 
@@ -137,13 +141,13 @@ class SetKernels {
 
 std::vector<double> lambdas_of(const Candidate& one) {
   std::vector<double> lambdas;
-  for (const double c : published_costs()) lambdas.push_back(1 / (one.unit * c));
+  for (const double c : published_costs()) lambdas.push_back(1 / (one.c_scale * c));
   return lambdas;
 }
 
 /// Reorders the set: first the training samples of the selection, sorted by class, then its test samples. The Gram
 /// matrices of the selection are then blocks and need no copy.
-UciSet arranged(const UciSet& set) {
+UciSet reordered(const UciSet& set) {
   SplitRows rows = set.selection;
   const auto label = [&](Index i) { return set.data.labels[usize(i)]; };
   std::stable_sort(rows.train.begin(), rows.train.end(), [&](Index i, Index j) { return label(i) < label(j); });
@@ -175,17 +179,18 @@ struct Choice {
   bool operator==(const Choice&) const = default;
 };
 
-bool belongs(const Candidate& one, std::size_t family) {
-  return one.first_family == family || std::find(one.also.begin(), one.also.end(), family) != one.also.end();
+bool is_in_family(const Candidate& one, std::size_t family) {
+  return one.first_family == family ||
+         std::find(one.further_families.begin(), one.further_families.end(), family) != one.further_families.end();
 }
 
 /// Returns the first kernel and C of the best validation accuracy.
-Choice best_of(const std::vector<Candidate>& candidates, const std::vector<std::vector<ByRule>>& validation,
+Choice best_of(const std::vector<Candidate>& candidates, const std::vector<std::vector<AccuracyByRule>>& validation,
                std::size_t family, std::size_t rule) {
   Choice best;
   double most = -1;
   for (std::size_t k = 0; k < candidates.size(); ++k) {
-    for (std::size_t c = 0; c < validation[k].size() && belongs(candidates[k], family); ++c) {
+    for (std::size_t c = 0; c < validation[k].size() && is_in_family(candidates[k], family); ++c) {
       if (validation[k][c][rule] <= most) continue;
       most = validation[k][c][rule];
       best = {k, c};
@@ -212,9 +217,9 @@ const std::vector<double>& published_costs() {
   return costs;
 }
 
-SetResult evaluate_set(const Setting& setting, const UciSet& asked, Progress* progress, std::size_t families) {
+SetResult evaluate_set(const Setting& setting, const UciSet& given, Progress* progress, std::size_t families) {
   const auto start = Clock::now();
-  const UciSet set = arranged(asked);
+  const UciSet set = reordered(given);
   const Dataset& data = set.data;
   SetResult result{.name = set.name,
                    .samples = data.count(),
@@ -224,28 +229,28 @@ SetResult evaluate_set(const Setting& setting, const UciSet& asked, Progress* pr
   FoldAccuracies accuracies(setting, data, progress);
   std::vector<Candidate> candidates = candidates_for(result.features);
   std::erase_if(candidates, [&](const Candidate& one) { return one.first_family >= families; });
-  std::vector<std::vector<ByRule>> validation(candidates.size());
-  const auto listen = [&](Index) { stop_if_requested(progress); };
+  std::vector<std::vector<AccuracyByRule>> validation(candidates.size());
+  const auto on_progress = [&](Index) { stop_if_requested(progress); };
   const auto validate = [&](Index k) {
     const Candidate& one = candidates[usize(k)];
-    validation[usize(k)] = accuracies.of(kernels.of(one).gram(), set.selection, lambdas_of(one));
+    validation[usize(k)] = accuracies.evaluate(kernels.kernel_of(one).gram(), set.selection, lambdas_of(one));
   };
-  setting.engine.for_each(std::ssize(candidates), validate, listen);
-  for (const std::vector<ByRule>& of_kernel : validation) {
-    for (const ByRule& accuracy : of_kernel) result.validation.push_back(accuracy[0]);
+  setting.engine.for_each(std::ssize(candidates), validate, on_progress);
+  for (const std::vector<AccuracyByRule>& of_kernel : validation) {
+    for (const AccuracyByRule& accuracy : of_kernel) result.validation.push_back(accuracy[0]);
   }
 
   struct Test {
     Choice choice;
     std::vector<std::pair<std::size_t, std::size_t>> who;  ///< family and rule
-    std::vector<ByRule> folds;
+    std::vector<AccuracyByRule> folds;
   };
   std::vector<Test> tests;
   for (std::size_t family = 0; family < families; ++family) {
     for (std::size_t rule = 0; rule < tie_rules.size(); ++rule) {
       const Choice best = best_of(candidates, validation, family, rule);
       auto test = std::find_if(tests.begin(), tests.end(), [&](const Test& known) { return known.choice == best; });
-      if (test == tests.end()) test = tests.insert(test, {best, {}, std::vector<ByRule>(set.tests.size())});
+      if (test == tests.end()) test = tests.insert(test, {best, {}, std::vector<AccuracyByRule>(set.tests.size())});
       test->who.emplace_back(family, rule);
     }
   }
@@ -253,18 +258,18 @@ SetResult evaluate_set(const Setting& setting, const UciSet& asked, Progress* pr
   for (Test& test : tests) {
     const Candidate& one = candidates[test.choice.candidate];
     const std::vector<double> lambda{lambdas_of(one)[test.choice.c]};
-    const SetKernel kernel = kernels.of(one);
+    const SetKernel kernel = kernels.kernel_of(one);
     const auto fit = [&](Index fold) {
-      test.folds[usize(fold)] = accuracies.of(kernel.gram(), set.tests[usize(fold)], lambda).front();
+      test.folds[usize(fold)] = accuracies.evaluate(kernel.gram(), set.tests[usize(fold)], lambda).front();
     };
-    setting.engine.for_each(folds, fit, listen);
+    setting.engine.for_each(folds, fit, on_progress);
   }
   result.families.resize(families);
   for (const Test& test : tests) {
     for (const auto& [family, rule] : test.who) {
       FamilyResult& one = result.families[family];
       double mean = 0;
-      for (const ByRule& fold : test.folds) mean += fold[rule] / static_cast<double>(folds);
+      for (const AccuracyByRule& fold : test.folds) mean += fold[rule] / static_cast<double>(folds);
       (rule == 0 ? one.accuracy : one.by_sums) = mean;
       if (rule > 0) continue;
       one.kernel = candidates[test.choice.candidate].name;

@@ -66,8 +66,8 @@ Decomposition of_regression(const Setting& setting, const DigitSamples& digits, 
     for (Index b = a + 1; b < n; ++b) {
       double sum = 0;
       for (Index i = 0; i < n * n; ++i) {
-        const double apart = theta(a, b) - theta.data()[i];
-        m.data()[i] = square - apart * apart;
+        const double difference = theta(a, b) - theta.data()[i];
+        m.data()[i] = square - difference * difference;
         sum += m.data()[i];
       }
       for (Index i = 0; i < n * n; ++i) m.data()[i] /= sum;

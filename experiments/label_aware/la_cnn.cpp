@@ -43,7 +43,7 @@ TrainOptions la_training(const Setting& setting, Index epochs, Index samples) {
   return how;
 }
 
-CnnOptions asked_cnn(const Setting& setting, LossKind loss) {
+CnnOptions requested_cnn_options(const Setting& setting, LossKind loss) {
   CnnOptions options{.channels = setting.counts("channels", 1), .epochs = setting.count("epochs", 0), .loss = loss};
   if (options.channels.size() != 7) {
     fail(Code::usage, "--channels {}: expected seven numbers, one for each convolution", setting.text("channels"));

@@ -19,7 +19,7 @@ struct CnnOptions {
   LossKind loss = LossKind::squared;  ///< squared: targets 0 and 1; softmax: cross-entropy
 };
 /// Parses the options "channels" and "epochs". Throws Error{usage} unless there are seven channels.
-[[nodiscard]] CnnOptions asked_cnn(const Setting& setting, LossKind loss);
+[[nodiscard]] CnnOptions requested_cnn_options(const Setting& setting, LossKind loss);
 
 struct TrainedCnn {
   std::optional<double> accuracy;  ///< on the test images, unless the training failed

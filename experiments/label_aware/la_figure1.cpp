@@ -42,11 +42,11 @@ struct Figure1Choice {
   std::vector<Index> epochs;  ///< at which kernels are evaluated, including 0
 
   explicit Figure1Choice(const Setting& setting)
-      : pairs(asked_pairs(setting, "pairs")),
-        systems(asked_pairs(setting, "systems")),
+      : pairs(requested_pairs(setting, "pairs")),
+        systems(requested_pairs(setting, "systems")),
         train(setting.count("train", 4)),
         test(setting.count("test", 4)),
-        network(asked_two_layer(setting)),
+        network(requested_two_layer_options(setting)),
         epochs(setting.counts("at", 0)) {
     if (systems.size() != 2) {
       fail(Code::usage, "--systems {}: expected two pairs of classes", setting.text("systems"));

@@ -45,7 +45,7 @@ void append_one(Dataset& data) {
 
 }  // namespace
 
-std::vector<LaPair> asked_pairs(const Setting& setting, const std::string& option) {
+std::vector<LaPair> requested_pairs(const Setting& setting, const std::string& option) {
   const std::string& text = setting.text(option);
   std::vector<LaPair> pairs;
   for (std::size_t begin = 0; begin <= text.size();) {

@@ -23,7 +23,7 @@ struct LaPair {
   [[nodiscard]] std::string name() const { return first + "/" + second; }
 };
 /// Parses an option such as "deer/dog,cat/deer". Throws Error{usage} if it is malformed.
-[[nodiscard]] std::vector<LaPair> asked_pairs(const Setting& setting, const std::string& option = "pairs");
+[[nodiscard]] std::vector<LaPair> requested_pairs(const Setting& setting, const std::string& option = "pairs");
 
 /// CIFAR-10 with the scaling of LA, (byte/255 − 0.5)/0.5, in the order of the source.
 class LaSource {

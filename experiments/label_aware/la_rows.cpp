@@ -64,18 +64,18 @@ TaskKernel la_kernel(const Setting& setting, const LaImages& images, const std::
                      gram_file(grams, name, images.train.count(), images.test.count(), setting.precision));
 }
 
-LaMethods asked_methods(const Setting& setting) {
-  const std::string& asked = setting.text("methods");
-  const std::vector<std::string> names = asked == "none" ? std::vector<std::string>{} : setting.words("methods");
+LaMethods requested_methods(const Setting& setting) {
+  const std::string& requested = setting.text("methods");
+  const std::vector<std::string> names = requested == "none" ? std::vector<std::string>{} : setting.words("methods");
   std::vector<std::string> known;
   LaMethods methods;
   for (const LaMethod& method : la_methods()) {
     known.push_back(method.name);
-    if (asked == "all" || std::ranges::find(names, method.name) != names.end()) methods.push_back(&method);
+    if (requested == "all" || std::ranges::find(names, method.name) != names.end()) methods.push_back(&method);
   }
   for (const std::string& name : names) {
-    if (asked != "all" && std::ranges::find(known, name) == known.end()) {
-      fail(Code::usage, "--methods {}: unknown kernel '{}'; choose all, none, or some of {}", asked, name,
+    if (requested != "all" && std::ranges::find(known, name) == known.end()) {
+      fail(Code::usage, "--methods {}: unknown kernel '{}'; choose all, none, or some of {}", requested, name,
            fmt::join(known, ","));
     }
   }

@@ -24,7 +24,7 @@ struct LaMethod {
 [[nodiscard]] std::span<const LaMethod> la_methods();
 using LaMethods = std::vector<const LaMethod*>;
 /// Parses the option `methods` ("all", "none", or names); returns them in the order of la_methods().
-[[nodiscard]] LaMethods asked_methods(const Setting& setting);
+[[nodiscard]] LaMethods requested_methods(const Setting& setting);
 [[nodiscard]] Option methods_option();
 
 /// Computes the NTK of LA Tables 1 and 2, in a file of this name if a folder is given.

@@ -115,9 +115,10 @@ std::vector<Option> la_options(std::vector<Option> own, const PublishedCnn& publ
   return own;
 }
 
-LaOptions asked_la(const Setting& setting, LossKind loss) {
-  LaOptions options{
-      .methods = asked_methods(setting), .ratio = setting.positive("ratio"), .cnn = asked_cnn(setting, loss)};
+LaOptions requested_la_options(const Setting& setting, LossKind loss) {
+  LaOptions options{.methods = requested_methods(setting),
+                    .ratio = setting.positive("ratio"),
+                    .cnn = requested_cnn_options(setting, loss)};
   if (options.methods.empty() && options.cnn.epochs == 0) {
     fail(Code::usage, "--methods none --epochs 0: nothing to compute; give kernels or epochs");
   }

@@ -32,7 +32,7 @@ struct PublishedCnn {
 /// Returns the options of a table: `own`, then those common to both tables.
 [[nodiscard]] std::vector<Option> la_options(std::vector<Option> own, const PublishedCnn& published);
 /// Parses the options. Throws Error{usage} if neither kernels nor a network are requested.
-[[nodiscard]] LaOptions asked_la(const Setting& setting, LossKind loss);
+[[nodiscard]] LaOptions requested_la_options(const Setting& setting, LossKind loss);
 /// Computes the regressions on the leading block of the kernel, which may be larger, and trains the network of a task
 /// if it has epochs. Without methods the kernel is not read.
 [[nodiscard]] LaTask la_task(const Setting& setting, const std::string& name, const LaImages& images,

@@ -52,7 +52,7 @@ class Probe {
 
 }  // namespace
 
-TwoLayerOptions asked_two_layer(const Setting& setting) {
+TwoLayerOptions requested_two_layer_options(const Setting& setting) {
   return {.width = setting.count("width", 1), .epochs = setting.count("epochs", 1), .probe = setting.count("probe", 4)};
 }
 
@@ -63,15 +63,15 @@ double ProbeKernels::test_elasticity() const {
 }
 
 void along_training(const Setting& setting, const LaImages& images, const TwoLayerOptions& options,
-                    std::span<const Index> epochs, const std::function<void(const ProbeKernels&)>& show) {
+                    std::span<const Index> epochs, const std::function<void(const ProbeKernels&)>& callback) {
   const Probe probe(setting, images, options.probe);
   TrainOptions how = la_training(setting, options.epochs, images.train.count());
   how.width = options.width;
   const Index steps = images.train.count() / how.batch;  // per epoch
-  const auto wanted = [&](Index epoch) { return std::find(epochs.begin(), epochs.end(), epoch) != epochs.end(); };
+  const auto is_recorded = [&](Index epoch) { return std::find(epochs.begin(), epochs.end(), epoch) != epochs.end(); };
   how.observer = [&](const TrainStep& step) {
-    if (step.step % steps != 0 || !wanted(step.step / steps)) return;
-    show(probe.at(step.step / steps, *step.architecture, *std::get<const Parameters<float>*>(step.parameters)));
+    if (step.step % steps != 0 || !is_recorded(step.step / steps)) return;
+    callback(probe.at(step.step / steps, *step.architecture, *std::get<const Parameters<float>*>(step.parameters)));
   };
   Matrix<double> targets(images.train.count(), 1);
   for (Index i = 0; i < targets.rows(); ++i) targets(i, 0) = static_cast<double>(images.train.labels[usize(i)]);
@@ -79,8 +79,8 @@ void along_training(const Setting& setting, const LaImages& images, const TwoLay
       fmt::format("dense relu scale(by={:.17g}) dense", 1 / std::sqrt(static_cast<double>(options.width))));
   const TrainedNetwork trained = train(network, {images.train.view(), targets.view()}, how, setting.engine);
   if (!trained.summary.finished()) fail(Code::numerical, "{}", trained.summary.message);
-  if (wanted(options.epochs)) {
-    show(probe.at(options.epochs, trained.architecture, std::get<Parameters<float>>(trained.parameters)));
+  if (is_recorded(options.epochs)) {
+    callback(probe.at(options.epochs, trained.architecture, std::get<Parameters<float>>(trained.parameters)));
   }
 }
 

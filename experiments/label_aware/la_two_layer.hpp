@@ -18,7 +18,7 @@ struct TwoLayerOptions {
   Index probe = 0;  ///< maximal number of training and of test images for kernels
 };
 /// Parses the options "width", "epochs" and "probe".
-[[nodiscard]] TwoLayerOptions asked_two_layer(const Setting& setting);
+[[nodiscard]] TwoLayerOptions requested_two_layer_options(const Setting& setting);
 
 /// The empirical NTK of a network on the first images.
 struct ProbeKernels {
@@ -34,9 +34,9 @@ struct ProbeKernels {
   [[nodiscard]] double test_elasticity() const;
 };
 
-/// Trains the network and calls `show` with the kernels before training (epoch 0) and after the given epochs, in order.
-/// Throws Error{numerical} if training fails.
+/// Trains the network and calls `callback` with the kernels before training (epoch 0) and after the given epochs, in
+/// order. Throws Error{numerical} if training fails.
 void along_training(const Setting& setting, const LaImages& images, const TwoLayerOptions& options,
-                    std::span<const Index> epochs, const std::function<void(const ProbeKernels&)>& show);
+                    std::span<const Index> epochs, const std::function<void(const ProbeKernels&)>& callback);
 
 }  // namespace widelimit::experiment

@@ -32,10 +32,10 @@ std::string table1_words(Index train, Index test, const LaOptions& options, Prec
 }
 
 Outcome run_table1(const Setting& setting) {
-  const std::vector<LaPair> pairs = asked_pairs(setting);
+  const std::vector<LaPair> pairs = requested_pairs(setting);
   const Index train = setting.count("train", 4);
   const Index test = setting.count("test", 2);
-  const LaOptions options = asked_la(setting, LossKind::squared);
+  const LaOptions options = requested_la_options(setting, LossKind::squared);
   const auto grams = gram_folder(setting);
   const LaSource source(setting);
   std::vector<LaTask> tasks;

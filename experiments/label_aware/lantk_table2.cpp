@@ -38,7 +38,7 @@ Outcome run_table2(const Setting& setting) {
   std::vector<Index> sizes = setting.counts("train", 20);
   std::sort(sizes.begin(), sizes.end());
   const Index test = setting.count("test", 10);
-  const LaOptions options = asked_la(setting, LossKind::softmax);
+  const LaOptions options = requested_la_options(setting, LossKind::softmax);
   const auto grams = gram_folder(setting);
   const LaSource source(setting);
   // Images cycle through the classes, so that the kernel of fewer images is a leading block of that of more.

@@ -167,14 +167,14 @@ std::string negative_words(const std::vector<PairElasticity>& pairs) {
 }
 
 Outcome run_table3(const Setting& setting) {
-  const std::vector<LaPair> asked = asked_pairs(setting);
+  const std::vector<LaPair> class_pairs = requested_pairs(setting);
   const Index train = setting.count("train", 4);
   const Index test = setting.count("test", 4);
   const double ratio = setting.positive("ratio");
-  const TwoLayerOptions options = asked_two_layer(setting);
+  const TwoLayerOptions options = requested_two_layer_options(setting);
   const LaSource source(setting);
   std::vector<PairElasticity> pairs;
-  for (const LaPair& pair : asked) {
+  for (const LaPair& pair : class_pairs) {
     stop_if_requested(setting.progress);
     pairs.push_back(of_pair(setting, pair, with_constant(source.images(pair, train, test)), ratio, options));
   }

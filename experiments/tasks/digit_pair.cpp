@@ -23,14 +23,14 @@ DigitSamples digit_samples(const Setting& setting, Index samples, Index tests) {
   const Dataset all = setting.load(request).train;
   std::array<std::vector<Index>, 2> of;
   for (Index i = 0; i < all.count(); ++i) of[usize(all.labels[usize(i)])].push_back(i);
-  const Index wanted = samples + tests;
+  const Index required = samples + tests;
   const Index available = 2 * std::min(std::ssize(of[0]), std::ssize(of[1]));
-  if (wanted > available) {
+  if (required > available) {
     fail(Code::usage, "--samples {} --tests {}: there are only {} digits, half of either class", samples, tests,
          available);
   }
   std::vector<Index> rows;
-  for (Index i = 0; i < wanted; ++i) rows.push_back(of[usize(i % 2)][usize(i / 2)]);
+  for (Index i = 0; i < required; ++i) rows.push_back(of[usize(i % 2)][usize(i / 2)]);
   DigitSamples result;
   result.data.train = take_rows(all, std::span(rows).first(usize(samples)));
   const Scaler scaler(Scaling::standard, result.data.train);

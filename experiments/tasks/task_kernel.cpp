@@ -17,18 +17,18 @@ namespace widelimit::experiment {
 namespace {
 
 TaskKernel in_memory(const Setting& setting, const Network& network, const SampleView& train, const SampleView& test) {
-  KernelRequest wanted{.kernel = network};
-  wanted.kind = Kind::ntk;
-  wanted.precision = setting.precision;
-  wanted.memory = setting.memory;
-  wanted.progress = setting.progress;
-  KernelResult answer = compute_kernel(wanted, train, test, setting.engine);
+  KernelRequest request{.kernel = network};
+  request.kind = Kind::ntk;
+  request.precision = setting.precision;
+  request.memory = setting.memory;
+  request.progress = setting.progress;
+  KernelResult result = compute_kernel(request, train, test, setting.engine);
   TaskKernel kernel{.k = {},
                     .k_test = {},
-                    .semidefinite = answer.semidefinite,
-                    .seconds = answer.seconds,
-                    .route = std::move(answer.route)};
-  for (NamedMatrix& matrix : answer.matrices) {
+                    .semidefinite = result.semidefinite,
+                    .seconds = result.seconds,
+                    .route = std::move(result.route)};
+  for (NamedMatrix& matrix : result.matrices) {
     (matrix.name == "ntk" ? kernel.k : kernel.k_test) = std::move(matrix.values);
   }
   return kernel;

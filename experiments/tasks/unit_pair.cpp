@@ -25,7 +25,7 @@ void check_set(const std::string& set) {
 
 }  // namespace
 
-std::vector<std::string> asked_sets(const Setting& setting) {
+std::vector<std::string> requested_sets(const Setting& setting) {
   std::vector<std::string> sets = setting.words("sets");
   for (const std::string& set : sets) check_set(set);
   return sets;
@@ -42,17 +42,17 @@ UnitPair unit_pair(const Setting& setting, const std::string& set, const std::st
   // w_std² = d cancels the 1/d of ⟨x, x'⟩/d, as in the lecture.
   const double w_std = std::sqrt(static_cast<double>(pair.data.train.shape.size()));
   pair.network = Network::parse(fmt::format("dense(w_std={}) {} dense(frozen=true)", w_std, activation));
-  KernelRequest wanted{.kernel = pair.network};
-  wanted.kind = Kind::ntk;
-  wanted.precision = setting.precision;
-  wanted.memory = setting.memory;
-  wanted.progress = setting.progress;
+  KernelRequest request{.kernel = pair.network};
+  request.kind = Kind::ntk;
+  request.precision = setting.precision;
+  request.memory = setting.memory;
+  request.progress = setting.progress;
   const auto test = pair.data.test ? std::optional(pair.data.test->view()) : std::nullopt;
-  KernelResult answer = compute_kernel(wanted, pair.data.train.view(), test, setting.engine);
-  for (NamedMatrix& matrix : answer.matrices) {
+  KernelResult result = compute_kernel(request, pair.data.train.view(), test, setting.engine);
+  for (NamedMatrix& matrix : result.matrices) {
     (matrix.name == "ntk" ? pair.k : pair.k_test) = std::move(matrix.values);
   }
-  pair.seconds = answer.seconds;
+  pair.seconds = result.seconds;
   return pair;
 }
 

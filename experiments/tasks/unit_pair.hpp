@@ -26,6 +26,6 @@ struct UnitPair {
                                  Index samples, Index tests);
 
 /// Parses the option "sets", comma-separated names.
-[[nodiscard]] std::vector<std::string> asked_sets(const Setting& setting);
+[[nodiscard]] std::vector<std::string> requested_sets(const Setting& setting);
 
 }  // namespace widelimit::experiment

@@ -144,7 +144,7 @@ Experiment label_complexity() {
                        "0,0.1,0.2,0.3,0.4,0.5,0.6,0.7,0.8,0.9,1"},
                       {"draws", "N", "Draws of random labels", "5", "5"}},
           .run = [](const Setting& setting) {
-            ComplexityChoice choice{.sets = asked_sets(setting),
+            ComplexityChoice choice{.sets = requested_sets(setting),
                                     .samples = setting.count("samples", 4),
                                     .tests = setting.count("tests", 1),
                                     .shares = setting.numbers("shares", 0, 1),

@@ -57,7 +57,7 @@ constexpr std::array<LemmaQuantity, 4> quantities{
      {"largest |w_r(t) - w_r(0)|", "unit", &LemmaRun::unit, "-1/2", "-1/2", "-1/2"},
      {"|w(t) - w(0)|", "distance", &LemmaRun::distance, "0", "0", "0"}}};
 
-std::vector<std::string> asked_activations(const Setting& setting) {
+std::vector<std::string> requested_activations(const Setting& setting) {
   std::vector<std::string> names = setting.words("activations");
   for (const std::string& name : names) (void)Network::parse(fmt::format("dense {} dense", name));
   return names;
@@ -216,10 +216,10 @@ Experiment lemmas() {
                       {"time", "T", "Training time in units of 1/λ₁", "5", ""},
                       {"steps", "N", "Training steps", "20", "50"}},
           .run = [](const Setting& setting) {
-            const std::vector<std::string> sets = asked_sets(setting);
+            const std::vector<std::string> sets = requested_sets(setting);
             if (sets.size() != 1) fail(Code::usage, "--sets {}: expected one set", setting.text("sets"));
             const LemmasChoice choice{.set = sets.front(),
-                                      .activations = asked_activations(setting),
+                                      .activations = requested_activations(setting),
                                       .samples = setting.count("samples", 2),
                                       .widths = setting.counts("widths", 1),
                                       .seeds = setting.count("seeds", 1),

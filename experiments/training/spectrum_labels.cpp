@@ -20,7 +20,7 @@ using Json = nlohmann::ordered_json;
 /// Number of leading directions whose energy is summed in the table.
 constexpr Index first_directions = 10;
 
-std::vector<LabelChoice> asked_labels(const Setting& setting) {
+std::vector<LabelChoice> requested_labels(const Setting& setting) {
   std::vector<LabelChoice> choices;
   for (const std::string& word : setting.words("labels")) choices.push_back(parse_label_choice(word));
   return choices;
@@ -36,8 +36,8 @@ struct SpectrumLabelsChoice {
 };
 
 SpectrumLabelsChoice spectrum_labels_choice(const Setting& setting) {
-  SpectrumLabelsChoice choice{.sets = asked_sets(setting),
-                              .labels = asked_labels(setting),
+  SpectrumLabelsChoice choice{.sets = requested_sets(setting),
+                              .labels = requested_labels(setting),
                               .samples = setting.count("samples", 4),
                               .epsilon = setting.positive("epsilon"),
                               .training = {}};

@@ -100,7 +100,7 @@ def load_data(
     >>> x.shape, y.shape, names
     ((100, 8, 8, 1), (100,), ['3', '8'])
     """
-    asked = {
+    options = {
         "classes": _texts(classes),
         "limit": limit,
         "shuffle": shuffle,
@@ -108,19 +108,19 @@ def load_data(
         "memory": _text(memory),
         **_table_options(label, task, columns, drop, categorical, missing),
     }
-    learned = [name for name in ("categorical", "columns", "drop", "scale", "task") if asked[name] is not None]
-    asked["spec"] = as_spec(spec, "DataFrame", asked)
+    conflicting = [name for name in ("categorical", "columns", "drop", "scale", "task") if options[name] is not None]
+    options["spec"] = as_spec(spec, "DataFrame", options)
     if model is None:
         if part is not None:
             raise InputError("part= refers to the split of a model; give model= too")
-        train, _, notes, features, origin = _core.load(asked)
-        return _data(train, _warned(notes), features, None if _scales(scale) else origin)
-    if learned:
-        raise InputError(f"{learned[0]}=: the model determines how samples are read and scaled; leave it out")
-    asked["categorical"] = None
-    origin, names = model._reading()
-    found, notes, features = _core.load_new(asked, origin, names, part or "all")
-    return _data(found, _warned(notes), features, None)
+        train, _, notes, features, origin = _core.load(options)
+        return _data(train, _warn(notes), features, None if _is_scaled(scale) else origin)
+    if conflicting:
+        raise InputError(f"{conflicting[0]}=: the model determines how samples are read and scaled; leave it out")
+    options["categorical"] = None
+    origin, names = model._origin_and_classes()
+    found, notes, features = _core.load_new(options, origin, names, part or "all")
+    return _data(found, _warn(notes), features, None)
 
 
 def load_train_test(
@@ -155,7 +155,7 @@ def load_train_test(
     >>> len(train.x), len(test.x)
     (1438, 359)
     """
-    asked = {
+    options = {
         "split": split,
         "split_order": split_order,
         "seed": seed,
@@ -167,13 +167,13 @@ def load_train_test(
         "memory": _text(memory),
         **_table_options(label, task, columns, drop, categorical, missing),
     }
-    asked["spec"] = as_spec(train, "DataFrame", asked)
+    options["spec"] = as_spec(train, "DataFrame", options)
     if test is not None:
-        asked["test"] = as_spec(test, "test DataFrame", dict(asked, texts=asked.setdefault("texts", {})))
-    first, second, notes, features, origin = _core.load(asked)
-    _warned(notes)
+        options["test"] = as_spec(test, "test DataFrame", dict(options, texts=options.setdefault("texts", {})))
+    first, second, notes, features, origin = _core.load(options)
+    _warn(notes)
     held_out = None if second is None else _data(second, notes, features, None)
-    return _data(first, notes, features, None if _scales(scale) else origin), held_out
+    return _data(first, notes, features, None if _is_scaled(scale) else origin), held_out
 
 
 def read_folds(
@@ -196,15 +196,15 @@ def read_folds(
     classes = y is not None and np.asarray(y).dtype.kind != "f"
     labels = np.unique(np.asarray(y), return_inverse=True)[1].tolist() if classes else []
     folds, notes = _core.folds(os.fspath(path), samples, labels)
-    _warned(notes)
+    _warn(notes)
     return [(train.view(np.int64), test.view(np.int64)) for train, test in folds]
 
 
-def _scales(scale: str | None) -> bool:
+def _is_scaled(scale: str | None) -> bool:
     return scale not in (None, "none")
 
 
-def _warned(notes: list[str]) -> list[str]:
+def _warn(notes: list[str]) -> list[str]:
     for note in notes:
         warnings.warn(note, DataWarning, stacklevel=3)
     return notes

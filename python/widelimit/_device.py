@@ -55,7 +55,7 @@ def _capsule(x: Any, name: str) -> Any:
             raise InputError(f"{name} cannot be shared: {error}") from error
 
 
-def adopted(x: Any, name: str, backend: str) -> DeviceArray:
+def wrapped(x: Any, name: str, backend: str) -> DeviceArray:
     """Wraps a matrix on the device of the back end without a copy."""
     if isinstance(x, DeviceArray):
         return x
@@ -71,7 +71,7 @@ def on_host(x: Any, name: str, backend: str) -> Any:
     if number is None:
         return x
     require_device(x, name, number, backend)
-    return adopted(x, name, backend).numpy().reshape(tuple(x.shape))
+    return wrapped(x, name, backend).numpy().reshape(tuple(x.shape))
 
 
 def fetched(k: Any, name: str) -> Any:

@@ -97,7 +97,7 @@ def _targets(y: ArrayLike, loss: str) -> tuple[NDArray[np.float64], bool]:
     return targets, targets.shape[1] == 1
 
 
-def _part(values: ArrayLike | None, name: str) -> NDArray[np.float64] | None:
+def _as_columns(values: ArrayLike | None, name: str) -> NDArray[np.float64] | None:
     if values is None:
         return None
     numbers = as_numbers(values, name)
@@ -115,9 +115,9 @@ def _start_and_record(
     """Converts the arguments that flow and descend share, in the order of the core library."""
     return (
         None if k_test is None else as_matrix(k_test, "K(test, train)"),
-        _part(alpha0, "alpha0"),
-        _part(g0, "g0"),
-        _part(g0_test, "g0_test"),
+        _as_columns(alpha0, "alpha0"),
+        _as_columns(g0, "g0"),
+        _as_columns(g0_test, "g0_test"),
         None if record is None else [int(i) for i in record],
         coefficients,
     )

@@ -123,15 +123,15 @@ class NTKClassifier(ClassifierMixin, MachineEstimator):
             sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
         _require_two_classes(y, sample_weight)
         options = dict(scheme=self.scheme, probability=self.probability, class_weight=self.class_weight)
-        asked = dict(method=self.label_aware, ratio=self.ratio, target=self.pair_target, psd=self.psd)
-        _core.check_label_aware(asked)  # an invalid value is an error even if it has no effect
+        requested = dict(method=self.label_aware, ratio=self.ratio, target=self.pair_target, psd=self.psd)
+        _core.check_label_aware(requested)  # an invalid value is an error even if it has no effect
         if self.label_aware is not None:
-            options["label_aware"] = asked
+            options["label_aware"] = requested
         if self.pair_features is not None:
             options["pair_features"] = self._pair_features(X)
         fit = self._fit(X, y, sample_weight, True, **options)
         self.classes_ = fit.classes_
-        self._keep(X, fit)
+        self._store_fit(X, fit)
         return self
 
     def decision_function(self, X):
@@ -222,12 +222,12 @@ class NTKRegressor(RegressorMixin, MachineEstimator):
         X, y = self._read(X, y=y, multi_output=True, y_numeric=True)
         if sample_weight is not None:
             sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
-        self._choose(X, y, sample_weight)
+        self._select_hyperparameters(X, y, sample_weight)
         fit = self._fit(X, y, sample_weight, False, epsilon=self.epsilon)
-        self._keep(X, fit, sample_weight is None and posterior_obstacle(self) is None)
+        self._store_fit(X, fit, sample_weight is None and posterior_obstacle(self) is None)
         return self
 
-    def _choose(self, X: Any, y: Any, sample_weight: Any) -> None:
+    def _select_hyperparameters(self, X: Any, y: Any, sample_weight: Any) -> None:
         """Sets network_ and lam_ to the given values or those of maximal marginal likelihood."""
         self.network_, self.lam_ = self.network, self.lam
         if self.optimise is None:

@@ -149,8 +149,8 @@ def evolution(
     known = None if labels is None else as_classes(labels)[1]
     chosen = None
     if isinstance(probe, tuple):
-        watched = as_images(net, probe[0], "probe samples", channels_first)
-        watched_y = _as_test_targets(probe[1], loss, classes, targets)
+        probe_samples = as_images(net, probe[0], "probe samples", channels_first)
+        probe_targets = _as_test_targets(probe[1], loss, classes, targets)
         if known is None and classes is not None:
             known = as_classes(probe[1])[1]
     else:
@@ -159,8 +159,8 @@ def evolution(
         if known is not None and len(known) != len(targets):
             raise InputError(f"{len(known)} labels for {len(targets)} samples")
         chosen = np.array(_core.probe_samples(known, len(targets), int(probe)), dtype=np.int64)
-        watched = as_images(net, np.asarray(x)[chosen], "x", channels_first)
-        watched_y = np.ascontiguousarray(_table(targets)[chosen])
+        probe_samples = as_images(net, np.asarray(x)[chosen], "x", channels_first)
+        probe_targets = np.ascontiguousarray(_table(targets)[chosen])
         known = None if known is None else np.ascontiguousarray(known[chosen])
     if known is not None and len(np.unique(known)) < 2:
         known = None
@@ -192,7 +192,7 @@ def evolution(
     if training.get("milestones") is not None:
         options["milestones"] = [float(share) for share in training["milestones"]]
     numbers, distances, kernels, core, seconds = _core.evolution(
-        net, samples, _table(targets), test_samples, test_targets, watched, watched_y, known, options
+        net, samples, _table(targets), test_samples, test_targets, probe_samples, probe_targets, known, options
     )
     found = json.loads(numbers)
     single = targets.ndim == 1 or targets.shape[1] == 1

@@ -55,13 +55,13 @@ def fetch_data(
     shown = sys.stderr.isatty() if progress is None else progress
     line = _ProgressLine() if shown is True else None
     report = line if line is not None else (progress if callable(progress) else None)
-    wanted = [name for part in names for name in ([part] if isinstance(part, str) else part)]
+    requested = [name for part in names for name in ([part] if isinstance(part, str) else part)]
     place = None if folder is None else os.fspath(folder)
     try:
-        files = _core.fetch(wanted, mirror, place, force, stall, retries, report)
+        files = _core.fetch(requested, mirror, place, force, stall, retries, report)
     finally:
         if line is not None:
-            line.wipe()
+            line.clear()
     return [FetchedFile(spec, Path(path), size, fetched) for spec, path, size, fetched in files]
 
 
@@ -82,7 +82,7 @@ class _ProgressLine:
         sys.stderr.flush()
         self._drawn = True
 
-    def wipe(self) -> None:
+    def clear(self) -> None:
         if self._drawn:
             sys.stderr.write("\r\x1b[K")
             sys.stderr.flush()

@@ -141,6 +141,6 @@ def make_fit(
 
 def warn_of(fit: Fit, stacklevel: int, where: str = "") -> Fit:
     if not fit.summary.converged:
-        said = fit.summary.message or fit.summary.ending
-        warnings.warn(f"{fit.machine}{where}: {said}", ConvergenceWarning, stacklevel=stacklevel + 1)
+        reason = fit.summary.message or fit.summary.ending
+        warnings.warn(f"{fit.machine}{where}: {reason}", ConvergenceWarning, stacklevel=stacklevel + 1)
     return fit

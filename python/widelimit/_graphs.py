@@ -51,7 +51,7 @@ class Graphs:
         edges: E×2 node indices from 0, all edges once, or all in both directions. features: N integer tags, or N×D
         numbers; or the number of nodes, with node degrees as tags.
         """
-        given = _listed(graphs, "from_edges", "pair (edges, features)", None)
+        given = _as_list(graphs, "from_edges", "pair (edges, features)", None)
         return cls._of(_core.make_graphs([_of_edges(graph, g) for g, graph in enumerate(given)], False))
 
     @classmethod
@@ -59,7 +59,7 @@ class Graphs:
         """Builds graphs from undirected NetworkX graphs. features: the node attribute with an integer or text tag, or
         a list of numbers; default: node degrees as tags.
         """
-        given = _listed(graphs, "from_networkx", "NetworkX graph", lambda one: hasattr(one, "is_directed"))
+        given = _as_list(graphs, "from_networkx", "NetworkX graph", lambda one: hasattr(one, "is_directed"))
         return cls._of(_core.make_graphs([_of_networkx(graph, features, g) for g, graph in enumerate(given)], False))
 
     @classmethod
@@ -67,7 +67,7 @@ class Graphs:
         """Builds graphs from symmetric 0/1 adjacency matrices, sparse or dense, and the features of each graph, as in
         from_edges.
         """
-        matrices = _listed(matrices, "from_scipy", "square matrix", _is_square)
+        matrices = _as_list(matrices, "from_scipy", "square matrix", _is_square)
         given = [None] * len(matrices) if features is None else list(features)
         if len(given) != len(matrices):
             raise InputError(f"{len(matrices)} graphs, but features of {len(given)}")
@@ -86,7 +86,7 @@ class Graphs:
         >>> wl.Graphs.from_pyg([data])
         <Graphs: 1 graphs, 3 nodes, 3 features>
         """
-        given = _listed(graphs, "from_pyg", "graph with an edge_index", lambda one: hasattr(one, "edge_index"))
+        given = _as_list(graphs, "from_pyg", "graph with an edge_index", lambda one: hasattr(one, "edge_index"))
         return cls._of(_core.make_graphs([_of_pyg(graph, g) for g, graph in enumerate(given)], True))
 
     @property
@@ -150,10 +150,10 @@ def as_graphs(x: Any, name: str) -> GraphSamples:
         x = x.tolist()
     if not isinstance(x, (list, tuple)):
         raise InputError(f"{name}: the network reads graphs; give {_FORMS}")
-    return _core.join_graphs([_one(graph, g, name) for g, graph in enumerate(x)])
+    return _core.join_graphs([_as_graph(graph, g, name) for g, graph in enumerate(x)])
 
 
-def _one(graph: Any, g: int, name: str) -> GraphSamples:
+def _as_graph(graph: Any, g: int, name: str) -> GraphSamples:
     if isinstance(graph, Graphs):
         return graph._samples
     if hasattr(graph, "edge_index"):
@@ -167,7 +167,7 @@ def _one(graph: Any, g: int, name: str) -> GraphSamples:
     raise InputError(f"{name}[{g}] is not a graph; give {_FORMS}")
 
 
-def _listed(graphs: Any, constructor: str, kind: str, is_graph: Callable[[Any], bool] | None) -> list[Any]:
+def _as_list(graphs: Any, constructor: str, kind: str, is_graph: Callable[[Any], bool] | None) -> list[Any]:
     """Returns the graphs as a list; a single graph, which may be iterable too, is refused.
 
     kind: what a graph is, in messages. is_graph: None leaves the test of each graph to the caller.
@@ -223,7 +223,7 @@ def _features(features: Any, g: int, names: Sequence[Any] | None = None) -> tupl
     try:
         given = np.asarray(features)
     except ValueError as error:
-        raise InputError(_uneven(list(features), g, names)) from error
+        raise InputError(_unequal_features(list(features), g, names)) from error
     if given.ndim == 0 and given.dtype.kind in "iu":
         return int(given), None, None
     if given.shape == (0,):
@@ -240,7 +240,7 @@ def _features(features: Any, g: int, names: Sequence[Any] | None = None) -> tupl
     )
 
 
-def _uneven(rows: list[Any], g: int, names: Sequence[Any] | None) -> str:
+def _unequal_features(rows: list[Any], g: int, names: Sequence[Any] | None) -> str:
     """Describes the first node whose number of features is not that of the first node."""
     sizes = [
         repr(row) if isinstance(row, str) or not np.iterable(row) else f"{len(row)} feature{'s' * (len(row) != 1)}"

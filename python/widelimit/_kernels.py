@@ -188,19 +188,19 @@ def kernel(
     >>> both.nngp.shape, both.ntk.shape
     ((2, 3), (2, 3))
     """
-    asked, result = _requested(kind)
+    requested, result = _requested(kind)
     if isinstance(out, str) and out == "device":
         if memory is not None or resume is not None:
             raise InputError("memory and resume need out, the file to write to")
-        found = _gram(net, x1, x2, asked, precision, backend, threads, channels_first, _core.device_gram)
-        return _named({"nngp": found.nngp, "ntk": found.ntk}, asked, result)
+        found = _gram(net, x1, x2, requested, precision, backend, threads, channels_first, _core.device_gram)
+        return _named({"nngp": found.nngp, "ntk": found.ntk}, requested, result)
     if out is not None:
-        stored = (asked or "ntk", result, precision, backend, threads, channels_first, out, memory, resume)
+        stored = (requested or "ntk", result, precision, backend, threads, channels_first, out, memory, resume)
         return _store(net, x1, x2, *stored)
     if memory is not None or resume is not None:
         raise InputError("memory and resume need out, the file to write to")
-    found = _gram(net, x1, x2, asked, precision, backend, threads, channels_first)
-    return _named({"nngp": found.nngp, "ntk": found.ntk}, asked, result)
+    found = _gram(net, x1, x2, requested, precision, backend, threads, channels_first)
+    return _named({"nngp": found.nngp, "ntk": found.ntk}, requested, result)
 
 
 def gram(
@@ -273,15 +273,15 @@ def diagonal(net, x, *, kind=None, precision=None, backend="cpu", threads=None, 
     >>> wl.diagonal("fc:3", [[1.0, 0.0], [2.0, 0.0]])
     array([0.25, 1.  ])
     """
-    asked, result = _requested("ntk" if kind is None else kind)
-    if result is None and (asked,) not in _RESULTS:
+    requested, result = _requested("ntk" if kind is None else kind)
+    if result is None and (requested,) not in _RESULTS:
         raise InputError(f"kernel kind {kind!r} is unknown; choose 'ntk', 'nngp' or a tuple of these, each once")
     network = as_network(net)
     samples = as_images(network, x, "x", channels_first, backend)
-    warn_of_zero_kernel(network, asked, stacklevel=3)
+    warn_of_zero_kernel(network, requested, stacklevel=3)
     (nngp, ntk), error = _core.diagonal(network, samples, precision, backend, usable(threads))
     warn_of_quadrature(error, precision, stacklevel=3)
-    return _named({"nngp": nngp, "ntk": ntk}, asked, result)
+    return _named({"nngp": nngp, "ntk": ntk}, requested, result)
 
 
 def layer_contributions(

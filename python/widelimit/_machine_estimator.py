@@ -66,7 +66,7 @@ class MachineEstimator(BaseEstimator):
             X = X.reshape(len(X), *shape)
         return channels_last(X, "X") if self.channels_first else X
 
-    def _doubted(self) -> bool | None:
+    def _layout_of_shaped(self) -> bool | None:
         """Returns channels_first for the result of _shaped: None if the layout of images is still unchecked."""
         return None if self.channels_first is None else False
 
@@ -83,7 +83,7 @@ class MachineEstimator(BaseEstimator):
             precision=self.precision,
             backend=self.backend,
             threads=self.threads,
-            channels_first=self._doubted(),
+            channels_first=self._layout_of_shaped(),
         )
         if aware is None:
             return k
@@ -105,7 +105,7 @@ class MachineEstimator(BaseEstimator):
             single = X.astype(np.float32, copy=False)
         return single if np.array_equal(single, X) else X
 
-    def _keep(self, X: Any, fit: Fit, all_samples: bool = False) -> None:
+    def _store_fit(self, X: Any, fit: Fit, all_samples: bool = False) -> None:
         """Stores coefficients and samples for prediction: those with nonzero coefficients, or all for a posterior."""
         self.support_ = np.arange(len(fit.alpha)) if all_samples else fit.support
         self.keeps_all_ = all_samples
@@ -154,7 +154,7 @@ class MachineEstimator(BaseEstimator):
                 precision=self.precision,
                 backend=self.backend,
                 threads=self.threads,
-                channels_first=self._doubted(),
+                channels_first=self._layout_of_shaped(),
                 stacklevel=4,
                 **common,
                 **options,

@@ -285,7 +285,7 @@ class Model:
         """Metadata of its samples: samples and checksum of the source, table, classes, split, limit."""
         return json.loads(self._core.origin)
 
-    def _reading(self) -> tuple[str | None, list[str]]:
+    def _origin_and_classes(self) -> tuple[str | None, list[str]]:
         """Returns the origin as JSON and the class names, by which load_data reads new samples."""
         return self._core.origin, self._core.classes
 
@@ -324,10 +324,10 @@ class Model:
             samples = self._shaped(x, backend)
             how = (return_std, return_cov, backend, usable(threads))
             mean, spread = posterior(self._core, self._factor, samples, *how)
-            return self._told(mean), shared_by_outputs(spread, mean) if self.classes_ is None else spread
-        return self._told(self.decision_function(x, backend=backend, threads=threads))
+            return self._predicted(mean), shared_by_outputs(spread, mean) if self.classes_ is None else spread
+        return self._predicted(self.decision_function(x, backend=backend, threads=threads))
 
-    def _told(self, outputs: NDArray[np.float64]) -> NDArray[Any]:
+    def _predicted(self, outputs: NDArray[np.float64]) -> NDArray[Any]:
         if self.classes_ is None:
             return outputs
         return self.classes_[_core.model_classes(self._core, outputs[:, None] if outputs.ndim == 1 else outputs)]

@@ -20,7 +20,7 @@ _INDEFINITE = (
 )
 
 
-def _advised(parts: tuple, indefinite: bool | None) -> tuple:
+def _with_indefinite_hint(parts: tuple, indefinite: bool | None) -> tuple:
     """Adds the option `indefinite` to the message of a fit that ended without it; None: the caller has no such option.
 
     parts: (alpha, bias, summary) of the core library.
@@ -67,7 +67,7 @@ def train_classes(
         check_definite,
         indefinite,
     )
-    parts = _advised(parts, indefinite)
+    parts = _with_indefinite_hint(parts, indefinite)
     return warn_of(make_fit(machine, scheme, parts, classes, single=True, calibration=sigmoids), stacklevel)
 
 
@@ -105,7 +105,7 @@ def train_values(
         check_definite,
         indefinite,
     )
-    return warn_of(make_fit(machine, scheme, _advised(parts, indefinite), None, single), stacklevel)
+    return warn_of(make_fit(machine, scheme, _with_indefinite_hint(parts, indefinite), None, single), stacklevel)
 
 
 def train_aware_kernel(

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from widelimit import _core
 from widelimit._core import DeviceArray, GraphSamples, InputError, Network, SparseSamples
-from widelimit._device import adopted, device_name, device_of, fetched, on_host, require_device
+from widelimit._device import device_name, device_of, fetched, on_host, require_device, wrapped
 from widelimit._graphs import Graphs, as_graphs
 
 _LAYOUTS = "a matrix of N vectors, or images N×H×W or N×H×W×C"
@@ -47,7 +47,7 @@ def as_samples(x: Any, name: str, backend: str = "cpu") -> NDArray[np.floating] 
         )
     if samples.ndim not in (2, 3, 4):
         raise InputError(f"{name} has {samples.ndim} dimensions; give {_LAYOUTS}")
-    return _as_read(samples)
+    return _as_floating_rows(samples)
 
 
 def _as_sparse(x: Any, name: str) -> SparseSamples:
@@ -82,9 +82,9 @@ def as_images(
         return samples
     if channels_first:
         return channels_last(samples, name)
-    doubted = channels_first is None and samples.ndim == 4
-    if doubted and (doubt := _core.layout_warning(network, *samples.shape[1:])):
-        raise InputError(f"{name}: {doubt}; give channels_first=True, or channels_first=False if they do not")
+    unchecked = channels_first is None and samples.ndim == 4
+    if unchecked and (warning := _core.layout_warning(network, *samples.shape[1:])):
+        raise InputError(f"{name}: {warning}; give channels_first=True, or channels_first=False if they do not")
     return samples
 
 
@@ -119,7 +119,7 @@ def as_matrix(k: ArrayLike, name: str) -> NDArray[np.floating]:
         raise InputError(f"{name} has dtype {matrix.dtype}; give real numbers, float32 or float64")
     if matrix.ndim != 2:
         raise InputError(f"{name} has {matrix.ndim} dimensions; give a matrix")
-    return _as_read(matrix)
+    return _as_floating_rows(matrix)
 
 
 def as_kernel(
@@ -130,21 +130,21 @@ def as_kernel(
     """
     number = device_of(k)
     if number is not None:
-        wanted = f"cuda:{number}" if backend is None else backend
-        require_device(k, name, number, wanted)
-        return adopted(k, name, wanted)
+        device = f"cuda:{number}" if backend is None else backend
+        require_device(k, name, number, device)
+        return wrapped(k, name, device)
     matrix = as_matrix(k, name)
     return matrix if backend in (None, "cpu") else _core.hold(matrix, device_name(backend), threads)
 
 
-def _as_read(samples: NDArray) -> NDArray[np.floating]:
+def _as_floating_rows(samples: NDArray) -> NDArray[np.floating]:
     if samples.dtype not in (np.float32, np.float64) or not samples.dtype.isnative:
-        wanted = np.float32 if samples.dtype == np.float32 else np.float64
-        return np.ascontiguousarray(samples, dtype=wanted)
-    return samples if _readable(samples) else np.ascontiguousarray(samples)
+        dtype = np.float32 if samples.dtype == np.float32 else np.float64
+        return np.ascontiguousarray(samples, dtype=dtype)
+    return samples if _has_contiguous_rows(samples) else np.ascontiguousarray(samples)
 
 
-def _readable(samples: NDArray[np.floating]) -> bool:
+def _has_contiguous_rows(samples: NDArray[np.floating]) -> bool:
     """Returns whether every sample is aligned and contiguous; the stride between samples is arbitrary."""
     if samples.size == 0:
         return samples.flags.c_contiguous

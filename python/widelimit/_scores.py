@@ -122,9 +122,9 @@ def scores(
 
 def _class_scores(y, predictions, probabilities, decisions, classes, bins) -> ClassScores:
     known, labels = as_classes(y)
-    seen, told = as_classes(predictions)
+    predicted_classes, predicted_labels = as_classes(predictions)
     try:
-        union = np.union1d(known, seen) if classes is None else np.asarray(classes)
+        union = np.union1d(known, predicted_classes) if classes is None else np.asarray(classes)
     except TypeError as error:
         raise InputError(f"the classes of y and predictions cannot be put in order ({error})") from error
     places = {name: i for i, name in enumerate(union.tolist())}
@@ -139,7 +139,7 @@ def _class_scores(y, predictions, probabilities, decisions, classes, bins) -> Cl
 
     found = _core.class_scores(
         numbered(known, labels, "y"),
-        numbered(seen, told, "predictions"),
+        numbered(predicted_classes, predicted_labels, "predictions"),
         [str(name) for name in union.tolist()],
         None if probabilities is None else _of_classes(probabilities, len(places), "probabilities"),
         None if decisions is None else _of_classes(decisions, len(places), "decisions"),

@@ -155,7 +155,7 @@ class Spectrum:
     ) -> Spectrum:
         """Returns the spectrum with other labels, reusing the decomposition; y defaults to the present one."""
         given = self.y if y is None else y
-        return Spectrum(self._kernel, *_chosen(self._kernel, given, labels, classify, seed))
+        return Spectrum(self._kernel, *_label_targets(self._kernel, given, labels, classify, seed))
 
     def train(
         self,
@@ -209,7 +209,7 @@ class Spectrum:
         return f"<Spectrum: {len(values)} samples, eigenvalues {values[0]:.3g} to {values[-1]:.3g}, rank {self.rank}>"
 
 
-def _chosen(
+def _label_targets(
     kernel: _core.KernelSpectrum, y: ArrayLike | None, labels: str, classify: bool, seed: int | None
 ) -> tuple[NDArray[np.float64], bool]:
     """Returns the targets, and whether there is one output."""
@@ -256,4 +256,4 @@ def spectrum(
     (array([10.    ,  3.3292]), 4.4998)
     """
     kernel = _core.kernel_spectrum(as_kernel(k, "K", backend, usable(threads)), usable(threads))
-    return Spectrum(kernel, *_chosen(kernel, y, labels, classify, seed))
+    return Spectrum(kernel, *_label_targets(kernel, y, labels, classify, seed))

@@ -67,9 +67,9 @@ class StoredGram:
 
     def __getitem__(self, index: Any) -> Any:
         """Returns a copy of a block; accepts integers, slices and Ellipsis, like a two-dimensional NumPy array."""
-        rows, cols = _two(index)
-        row, height, row_step = _run(rows, self._gram.rows)
-        col, width, col_step = _run(cols, self._gram.cols)
+        rows, cols = _split_index(index)
+        row, height, row_step = _covering_range(rows, self._gram.rows)
+        col, width, col_step = _covering_range(cols, self._gram.cols)
         return self._gram.read(row, col, height, width)[row_step, col_step]
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
@@ -102,7 +102,7 @@ def open_gram(path: str | os.PathLike[str], name: str | None = None) -> StoredGr
     return StoredGram(path, name)
 
 
-def _two(index: Any) -> tuple[Any, Any]:
+def _split_index(index: Any) -> tuple[Any, Any]:
     """Splits an index into that of rows and that of columns."""
     parts = index if isinstance(index, tuple) else (index,)
     if sum(part is Ellipsis for part in parts) > 1 or sum(part is not Ellipsis for part in parts) > 2:
@@ -115,14 +115,14 @@ def _two(index: Any) -> tuple[Any, Any]:
     return rows, cols
 
 
-def _run(index: Any, size: int) -> tuple[int, int, Any]:
+def _covering_range(index: Any, size: int) -> tuple[int, int, Any]:
     """Returns start and length of a contiguous range that covers `index`, and the index relative to that range."""
     if isinstance(index, slice):
-        wanted = range(size)[index]
-        if len(wanted) == 0:
+        selected = range(size)[index]
+        if len(selected) == 0:
             return 0, 0, slice(None)
-        first, last = min(wanted[0], wanted[-1]), max(wanted[0], wanted[-1])
-        within = slice(None, None, wanted.step)
+        first, last = min(selected[0], selected[-1]), max(selected[0], selected[-1])
+        within = slice(None, None, selected.step)
         return first, last - first + 1, within
     try:
         place = operator.index(index)

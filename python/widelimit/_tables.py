@@ -61,11 +61,11 @@ def as_spec(source: Any, name: str, options: dict[str, Any]) -> str:
 
 def _unread(names: Sequence[str], options: dict[str, Any]) -> set[int | None]:
     """Returns the columns that the options exclude."""
-    unread = {_place(key, names) for key in options["drop"] or ()}
+    unread = {_column_index(key, names) for key in options["drop"] or ()}
     if options["columns"] is not None:
-        wanted = {_place(key, names) for key in options["columns"]}
-        wanted |= {_place(key, names) for key in _labels(names, options["label"])}
-        unread |= set(range(len(names))) - wanted
+        selected = {_column_index(key, names) for key in options["columns"]}
+        selected |= {_column_index(key, names) for key in _labels(names, options["label"])}
+        unread |= set(range(len(names))) - selected
     return unread
 
 
@@ -73,7 +73,7 @@ def _labels(names: Sequence[str], label: str | None) -> set[str]:
     """Returns the label columns; the last column by default, as in files."""
     if label is None:
         return {names[-1]}
-    places = [_place(key, names) for key in (label.split(",") if label not in names else [label])]
+    places = [_column_index(key, names) for key in (label.split(",") if label not in names else [label])]
     return {names[place] for place in places if place is not None}
 
 
@@ -148,7 +148,7 @@ def _columns(table: Any) -> list[_Column]:
 
 
 def _pandas_values(series: Any) -> list[Any]:
-    return [None if gone else value for value, gone in zip(series.astype(object), series.isna(), strict=True)]
+    return [None if missing else value for value, missing in zip(series.astype(object), series.isna(), strict=True)]
 
 
 def _header(names: list[str], source: str) -> list[str]:
@@ -169,7 +169,7 @@ def _is_number(name: str) -> bool:
     return True
 
 
-def _place(key: str, names: Sequence[str]) -> int | None:
+def _column_index(key: str, names: Sequence[str]) -> int | None:
     """Returns the column of a name or, as in the core library, an index; None if there is none."""
     if key in names:
         return names.index(key)

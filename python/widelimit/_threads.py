@@ -6,15 +6,15 @@ import os
 
 from widelimit._core import InputError
 
-_started = False
-_lost = False
+_used = False
+_forked_after_use = False
 
 
 def usable(threads: int | None) -> int | None:
     """Returns threads, or 1 in a child forked after a computation; the result does not depend on it."""
-    global _started
-    if not _lost:
-        _started = True
+    global _used
+    if not _forked_after_use:
+        _used = True
         return threads
     if threads not in (None, 1):
         raise InputError(
@@ -25,8 +25,8 @@ def usable(threads: int | None) -> int | None:
 
 
 def _after_fork() -> None:
-    global _lost
-    _lost = _started
+    global _forked_after_use
+    _forked_after_use = _used
 
 
 os.register_at_fork(after_in_child=_after_fork)

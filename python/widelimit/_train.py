@@ -130,8 +130,8 @@ class TrainedNetwork:
         if self.classes_ is None:
             raise InputError("this network was trained on numbers; use predict")
         outputs = self.predict(x, threads=threads)
-        told = np.argmax(outputs, axis=1) if outputs.ndim == 2 else (outputs > 0).astype(np.intp)
-        return self.classes_[told]
+        predicted = np.argmax(outputs, axis=1) if outputs.ndim == 2 else (outputs > 0).astype(np.intp)
+        return self.classes_[predicted]
 
     def predict_proba(self, x: ArrayLike, *, threads: int | None = None) -> NDArray[np.float64]:
         """Returns class probabilities, one row per sample.
@@ -177,7 +177,7 @@ class TrainedNetwork:
         indexed = bool(names) and self.classes_.dtype.kind in "iu" and self.classes_.min() >= 0
         return [names[c] if indexed else str(c) for c in self.classes_]
 
-    def _reading(self) -> tuple[str | None, list[str]]:
+    def _origin_and_classes(self) -> tuple[str | None, list[str]]:
         """Returns the origin as JSON and the class names, by which load_data reads new samples."""
         return self._origin, self._class_names()
 

@@ -11,7 +11,7 @@ import check_docs
 FILES = {"docs/theory/kernels.md", "widelimit/base/matrix.hpp", "widelimit/kernel/gram.cpp", "tools/values.py"}
 
 
-def breaches(name, text):
+def violations(name, text):
     return [what for _, what in check_docs.broken_citations(name, text, FILES, lambda _: {"recursion"})]
 
 
@@ -31,7 +31,7 @@ def breaches(name, text):
     ],
 )
 def test_a_bad_citation_is_found(name, text):
-    assert len(breaches(name, text)) == 1
+    assert len(violations(name, text)) == 1
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_a_bad_citation_is_found(name, text):
     ],
 )
 def test_a_good_citation_is_left_alone(name, text):
-    assert breaches(name, text) == []
+    assert violations(name, text) == []
 
 
 def test_changelog_and_planted_names_are_not_checked():

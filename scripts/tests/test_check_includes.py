@@ -13,7 +13,7 @@ rules = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(rules)
 
 
-def breaches(path, text):
+def violations(path, text):
     return [what for _, what in rules.check_file(path, text)]
 
 
@@ -35,7 +35,7 @@ def breaches(path, text):
     ],
 )
 def test_a_wrong_include_is_found(path, header):
-    assert len(breaches(path, f'#pragma once\n#  include "{header}"\n')) == 1
+    assert len(violations(path, f'#pragma once\n#  include "{header}"\n')) == 1
 
 
 @pytest.mark.parametrize(
@@ -57,27 +57,27 @@ def test_a_wrong_include_is_found(path, header):
     ],
 )
 def test_a_right_include_is_left_alone(path, header):
-    assert breaches(path, f'#include "{header}"\n') == []
+    assert violations(path, f'#include "{header}"\n') == []
 
 
 def test_messages_of_the_library_name_no_options():
     line = '  fail(Code::usage, "allow more (--memory)");\n'
-    assert len(breaches("widelimit/kernel/gram.cpp", line)) == 1
-    assert breaches("app/kernel/kernel.cpp", line) == []
-    assert breaches("widelimit/kernel/gram.cpp", '  fail(Code::usage, "x -- y");  // --memory\n') == []
+    assert len(violations("widelimit/kernel/gram.cpp", line)) == 1
+    assert violations("app/kernel/kernel.cpp", line) == []
+    assert violations("widelimit/kernel/gram.cpp", '  fail(Code::usage, "x -- y");  // --memory\n') == []
 
 
 def test_conditional_compilation_is_for_back_ends():
-    assert breaches("widelimit/kernel/gram.cpp", "#ifdef FAST\n#endif\n")
-    assert breaches("widelimit/engine/cpu/tile.cpp", "#if HWY_ONCE\n#endif\n") == []
+    assert violations("widelimit/kernel/gram.cpp", "#ifdef FAST\n#endif\n")
+    assert violations("widelimit/engine/cpu/tile.cpp", "#if HWY_ONCE\n#endif\n") == []
 
 
 def test_length_notes_and_paths():
-    assert breaches("app/main.cpp", "\n" * 401)
-    assert breaches("app/main.cpp", "\n" * 400) == []
-    assert breaches("docs/tutorial.md", "see /ro" "ot/data\n")
-    assert breaches("docs/tutorial.md", "[home](docs/home/page.md) /usr/lib\n") == []
-    assert breaches("app/main.cpp", "// TO" "DO: more\n")
+    assert violations("app/main.cpp", "\n" * 401)
+    assert violations("app/main.cpp", "\n" * 400) == []
+    assert violations("docs/tutorial.md", "see /ro" "ot/data\n")
+    assert violations("docs/tutorial.md", "[home](docs/home/page.md) /usr/lib\n") == []
+    assert violations("app/main.cpp", "// TO" "DO: more\n")
 
 
 def test_a_planted_tree_fails(tmp_path):

@@ -15,7 +15,7 @@ def check(root, texts):
     return result.returncode, result.stdout
 
 
-def test_a_forgotten_header_is_named_once(tmp_path):
+def test_a_missing_header_is_named_once(tmp_path):
     text = "#include <string>\nstd::string a;\nstd::vector<int> b;\nstd::vector<int> c;  // std::map\n"
     assert check(tmp_path, {"widelimit/a.cpp": text}) == (1, "widelimit/a.cpp:3: std::vector without <vector>\n")
 

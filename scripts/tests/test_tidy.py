@@ -36,12 +36,12 @@ def tree(tmp_path):
 
 
 def tidy(tree):
-    command = [sys.executable, str(SCRIPTS / "tidy.py"), "--root", str(tree), "--answers", str(tree / "answers")]
+    command = [sys.executable, str(SCRIPTS / "tidy.py"), "--root", str(tree), "--answers", str(tree / "cache")]
     result = subprocess.run(command, capture_output=True, text=True)
     return result.returncode, result.stdout
 
 
-def test_clean_answers_are_kept_until_something_they_read_changes(tree):
+def test_clean_results_are_cached_until_something_they_depend_on_changes(tree):
     assert tidy(tree) == (0, "tidy: 2 sources, 2 read, 0 with findings\n")
     assert tidy(tree) == (0, "tidy: 2 sources, 0 read, 0 with findings\n")
     # The changed header is included indirectly by one of the sources.
@@ -54,7 +54,7 @@ def test_clean_answers_are_kept_until_something_they_read_changes(tree):
 @pytest.mark.parametrize(
     ("text", "finding"),
     [
-        ("#include <string>\nstd::vector<int> forgot;\n", "vector"),
+        ("#include <string>\nstd::vector<int> values;\n", "vector"),
         ("static int hidden = 1;\nint two(int hidden) { return hidden; }\nint three() { return hidden; }\n", "shadow"),
     ],
 )

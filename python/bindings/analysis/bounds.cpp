@@ -1,6 +1,6 @@
 #include "python/bindings/base/arrays.hpp"
-#include "python/bindings/base/asked_options.hpp"
 #include "python/bindings/base/engines.hpp"
+#include "python/bindings/base/option_reader.hpp"
 #include "python/bindings/base/unlocked.hpp"
 #include "python/bindings/machine/fits.hpp"
 #include "python/bindings/rooms.hpp"
@@ -47,13 +47,13 @@ Fit fit_of_arrays(const Table& alpha, const Numbers& bias) {
 }
 
 RademacherOptions bound_options(const nb::dict& given) {
-  const AskedOptions asked(given);
+  const OptionReader reader(given);
   RademacherOptions options;
-  asked.take("delta", options.delta);
-  asked.parse("loss", options.loss, [](const std::string& name) { return Loss{.kind = parse_loss(name)}; });
-  if (options.loss) asked.take("epsilon", options.loss->epsilon);
-  asked.take("clip", options.clip);
-  asked.take("check_definite", options.check_definite);
+  reader.take("delta", options.delta);
+  reader.parse("loss", options.loss, [](const std::string& name) { return Loss{.kind = parse_loss(name)}; });
+  if (options.loss) reader.take("epsilon", options.loss->epsilon);
+  reader.take("clip", options.clip);
+  reader.take("check_definite", options.check_definite);
   return options;
 }
 
@@ -83,10 +83,10 @@ nb::tuple value_bound(const KernelArray& k, const Table& alpha, const Numbers& b
 /// Returns the fields of widelimit.LabelBound in order.
 nb::tuple bound_of_labels(const KernelArray& h, const Numbers& y, const nb::dict& given) {
   LabelBoundOptions options;
-  const AskedOptions asked(given);
-  asked.take("delta", options.delta);
+  const OptionReader reader(given);
+  reader.take("delta", options.delta);
   std::optional<int> threads;
-  asked.take("threads", threads);
+  reader.take("threads", threads);
   const LabelBound bound = unlocked([&](Progress* progress) {
     options.progress = progress;
     return label_bound(gram_of(h, threads), {y.data(), y.size()}, options);

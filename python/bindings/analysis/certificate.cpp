@@ -1,8 +1,8 @@
 #include "widelimit/certificate/certify.hpp"
 
 #include "python/bindings/base/arrays.hpp"
-#include "python/bindings/base/asked_options.hpp"
 #include "python/bindings/base/engines.hpp"
+#include "python/bindings/base/option_reader.hpp"
 #include "python/bindings/base/unlocked.hpp"
 #include "python/bindings/machine/fits.hpp"
 #include "python/bindings/rooms.hpp"
@@ -21,31 +21,31 @@ namespace widelimit::python {
 namespace {
 
 CertifyOptions certify_options(const nb::dict& given) {
-  const AskedOptions asked(given);
+  const OptionReader reader(given);
   CertifyOptions options;
-  asked.parse("norm", options.norm, parse_norm);
-  asked.parse("method", options.method, parse_certificate_method);
-  asked.parse("units", options.units, parse_certificate_units);
-  asked.take("widths", options.widths);
+  reader.parse("norm", options.norm, parse_norm);
+  reader.parse("method", options.method, parse_certificate_method);
+  reader.parse("units", options.units, parse_certificate_units);
+  reader.take("widths", options.widths);
   std::optional<std::pair<std::vector<double>, std::vector<double>>> box;
-  asked.take("box", box);
+  reader.take("box", box);
   if (box) options.box = Box(std::move(box->first), std::move(box->second));
-  asked.take("radius", options.radius);
-  asked.take("tolerance", options.tolerance);
+  reader.take("radius", options.radius);
+  reader.take("tolerance", options.tolerance);
   bool attack = false;
-  asked.take("attack", attack);
+  reader.take("attack", attack);
   if (attack) {
     options.attack.emplace();
-    asked.take("steps", options.attack->steps);
-    asked.take("restarts", options.attack->restarts);
-    asked.take("seed", options.attack->seed);
+    reader.take("steps", options.attack->steps);
+    reader.take("restarts", options.attack->restarts);
+    reader.take("seed", options.attack->seed);
     options.keep_attacked = true;
   }
   return options;
 }
 
 /// Returns all results by name; results that were not requested are None.
-nb::dict told(Certificates certificates, bool attacked) {
+nb::dict results_dict(Certificates certificates, bool attacked) {
   nb::dict result;
   const std::size_t count = certificates.radius.size();
   nb::list methods;
@@ -69,22 +69,22 @@ nb::dict told(Certificates certificates, bool attacked) {
 nb::dict certify_machine(const Model& model, const SampleArray& x, const Labels& labels, const nb::dict& given) {
   CertifyOptions options = certify_options(given);
   const Engine& engine = engine_of(given);
-  return told(unlocked([&](Progress* progress) {
-                options.progress = progress;
-                return certify(model, view_samples(x), span_of(labels), options, engine);
-              }),
-              options.attack.has_value());
+  return results_dict(unlocked([&](Progress* progress) {
+                        options.progress = progress;
+                        return certify(model, view_samples(x), span_of(labels), options, engine);
+                      }),
+                      options.attack.has_value());
 }
 
 nb::dict certify_trained(const TrainedNetwork& trained, const SampleArray& x, const Labels& labels,
                          const nb::dict& given) {
   CertifyOptions options = certify_options(given);
   const Engine& engine = engine_of(given);
-  return told(unlocked([&](Progress* progress) {
-                options.progress = progress;
-                return certify_network(trained, view_samples(x), span_of(labels), options, engine);
-              }),
-              options.attack.has_value());
+  return results_dict(unlocked([&](Progress* progress) {
+                        options.progress = progress;
+                        return certify_network(trained, view_samples(x), span_of(labels), options, engine);
+                      }),
+                      options.attack.has_value());
 }
 
 }  // namespace

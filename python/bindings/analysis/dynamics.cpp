@@ -18,17 +18,17 @@ namespace widelimit::python {
 
 namespace {
 
-using MaybeTable = std::optional<Table>;
+using OptionalTable = std::optional<Table>;
 
 /// Arguments shared by flow and descend. None keeps the default of the library.
-struct Given {
+struct DynamicsArguments {
   const std::string& loss;
   std::optional<double> epsilon;
   std::optional<double> lambda;
   const std::optional<DenseArray>& test;
-  const MaybeTable& alpha;
-  const MaybeTable& offset;
-  const MaybeTable& test_offset;
+  const OptionalTable& alpha;
+  const OptionalTable& offset;
+  const OptionalTable& test_offset;
   const std::optional<std::vector<Index>>& record;
   bool coefficients;
   std::optional<bool> check_definite;
@@ -76,13 +76,14 @@ nb::tuple trajectory_tuple(Trajectory path) {
 
 nb::tuple flow_of(const KernelArray& k, const Table& targets, const std::string& loss, const Numbers& times,
                   std::optional<double> lambda, std::optional<double> epsilon, const std::optional<DenseArray>& test,
-                  const MaybeTable& alpha, const MaybeTable& offset, const MaybeTable& test_offset,
+                  const OptionalTable& alpha, const OptionalTable& offset, const OptionalTable& test_offset,
                   const std::optional<std::vector<Index>>& record, bool coefficients, bool runge_kutta,
                   std::optional<double> tolerance, std::optional<Index> most_events, std::optional<Index> most_steps,
                   std::optional<int> threads, std::optional<bool> check_definite) {
-  const Given given{loss, epsilon, lambda, test, alpha, offset, test_offset, record, coefficients, check_definite};
+  const DynamicsArguments arguments{loss,   epsilon,     lambda, test,         alpha,
+                                    offset, test_offset, record, coefficients, check_definite};
   return trajectory_tuple(unlocked([&](Progress* progress) {
-    auto options = given.options<FlowOptions>(progress);
+    auto options = arguments.options<FlowOptions>(progress);
     options.times.assign(times.data(), times.data() + times.size());
     if (runge_kutta) options.method = FlowMethod::runge_kutta;
     if (tolerance) options.tolerance = *tolerance;
@@ -95,13 +96,14 @@ nb::tuple flow_of(const KernelArray& k, const Table& targets, const std::string&
 nb::tuple descend_of(const KernelArray& k, const Table& targets, const std::string& loss, std::optional<double> rate,
                      const std::optional<std::string>& schedule, std::optional<Index> steps, std::optional<Index> batch,
                      std::optional<std::uint64_t> seed, std::optional<Index> record_every, std::optional<double> lambda,
-                     std::optional<double> epsilon, const std::optional<DenseArray>& test, const MaybeTable& alpha,
-                     const MaybeTable& offset, const MaybeTable& test_offset,
+                     std::optional<double> epsilon, const std::optional<DenseArray>& test, const OptionalTable& alpha,
+                     const OptionalTable& offset, const OptionalTable& test_offset,
                      const std::optional<std::vector<Index>>& record, bool coefficients, std::optional<int> threads,
                      std::optional<bool> check_definite) {
-  const Given given{loss, epsilon, lambda, test, alpha, offset, test_offset, record, coefficients, check_definite};
+  const DynamicsArguments arguments{loss,   epsilon,     lambda, test,         alpha,
+                                    offset, test_offset, record, coefficients, check_definite};
   return trajectory_tuple(unlocked([&](Progress* progress) {
-    auto options = given.options<DescendOptions>(progress);
+    auto options = arguments.options<DescendOptions>(progress);
     if (rate) options.rate = *rate;
     if (schedule) options.schedule = parse_schedule(*schedule);
     if (steps) options.steps = *steps;

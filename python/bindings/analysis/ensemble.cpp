@@ -1,8 +1,8 @@
 #include "widelimit/analysis/dynamics/ensemble.hpp"
 
 #include "python/bindings/base/arrays.hpp"
-#include "python/bindings/base/asked_options.hpp"
 #include "python/bindings/base/engines.hpp"
+#include "python/bindings/base/option_reader.hpp"
 #include "python/bindings/base/unlocked.hpp"
 #include "python/bindings/machine/fits.hpp"
 #include "python/bindings/rooms.hpp"
@@ -22,15 +22,15 @@ namespace {
 /// times × points and times × points × points.
 nb::tuple ensemble_of(const Network& network, const SampleArray& x, const Table& targets, const SampleArray& test,
                       const Numbers& times, const nb::dict& given) {
-  const AskedOptions asked(given);
+  const OptionReader reader(given);
   EnsembleOptions options;
   options.times.assign(times.data(), times.data() + times.size());
-  asked.parse("kind", options.kind, parse_kind);
-  asked.parse("precision", options.precision, parse_precision);
-  asked.take("lam", options.lambda);
-  asked.take("diag_reg", options.diag_reg);
-  asked.take("covariance", options.covariance);
-  asked.parse("memory", options.memory, parse_bytes);
+  reader.parse("kind", options.kind, parse_kind);
+  reader.parse("precision", options.precision, parse_precision);
+  reader.take("lam", options.lambda);
+  reader.take("diag_reg", options.diag_reg);
+  reader.take("covariance", options.covariance);
+  reader.parse("memory", options.memory, parse_bytes);
   const Engine& engine = engine_of(given);
   Ensemble found = unlocked([&](Progress* progress) {
     options.progress = progress;

@@ -1,8 +1,8 @@
 #include "widelimit/analysis/evolution/evolution.hpp"
 
 #include "python/bindings/base/arrays.hpp"
-#include "python/bindings/base/asked_options.hpp"
 #include "python/bindings/base/engines.hpp"
+#include "python/bindings/base/option_reader.hpp"
 #include "python/bindings/base/unlocked.hpp"
 #include "python/bindings/finite/train_options.hpp"
 #include "python/bindings/machine/fits.hpp"
@@ -24,30 +24,30 @@ namespace widelimit::python {
 namespace {
 
 EvolutionOptions evolution_options(const nb::dict& given) {
-  const AskedOptions asked(given);
+  const OptionReader reader(given);
   EvolutionOptions options;
   options.train = train_options(given);
-  asked.parse("memory", options.train.memory, parse_bytes);
-  asked.take("at", options.at);
-  asked.take("at_epochs", options.at_epochs);
-  asked.take("checkpoints", options.checkpoints);
-  asked.parse("outputs", options.kernel.outputs, parse_kernel_outputs);
-  asked.take("projections", options.kernel.projections);
-  asked.take("keep_kernels", options.keep_kernels);
-  asked.take("branch_at", options.branch_at);
+  reader.parse("memory", options.train.memory, parse_bytes);
+  reader.take("at", options.at);
+  reader.take("at_epochs", options.at_epochs);
+  reader.take("checkpoints", options.checkpoints);
+  reader.parse("outputs", options.kernel.outputs, parse_kernel_outputs);
+  reader.take("projections", options.kernel.projections);
+  reader.take("keep_kernels", options.keep_kernels);
+  reader.take("branch_at", options.branch_at);
   bool tangent = false;
-  asked.take("tangent", tangent);
-  TangentOptions how;
-  asked.take("tangent_samples", how.samples);
-  asked.take("tangent_time", how.time);
-  asked.parse("tangent_kernel", how.kernel, parse_tangent_kernel);
-  asked.take("linearised_descent", how.descent);
-  if (tangent || how.descent) options.tangent = how;
+  reader.take("tangent", tangent);
+  TangentOptions tangent_options;
+  reader.take("tangent_samples", tangent_options.samples);
+  reader.take("tangent_time", tangent_options.time);
+  reader.parse("tangent_kernel", tangent_options.kernel, parse_tangent_kernel);
+  reader.take("linearised_descent", tangent_options.descent);
+  if (tangent || tangent_options.descent) options.tangent = tangent_options;
   bool barriers = false;
-  asked.take("barriers", barriers);
-  BarrierOptions way;
-  asked.take("barrier_points", way.points);
-  if (barriers) options.barrier = way;
+  reader.take("barriers", barriers);
+  BarrierOptions barrier_options;
+  reader.take("barrier_points", barrier_options.points);
+  if (barriers) options.barrier = barrier_options;
   return options;
 }
 
@@ -74,11 +74,11 @@ nb::tuple evolution_of(const Network& network, const SampleArray& x, const Table
   TrainData data{view_samples(x), view_of(y)};
   if (test) data.test = view_samples(*test);
   if (test_y) data.test_y = view_of(*test_y);
-  Probe watched{.x = view_samples(probe), .y = view_of(probe_y)};
-  if (classes) watched.classes = span_of(*classes);
+  Probe probe_data{.x = view_samples(probe), .y = view_of(probe_y)};
+  if (classes) probe_data.classes = span_of(*classes);
   Evolution found = unlocked([&](Progress* progress) {
     options.train.progress = progress;
-    return evolution(network, data, watched, options, engine);
+    return evolution(network, data, probe_data, options, engine);
   });
   const std::string numbers = evolution_json(found).dump();
   nb::object kernels = kernels_of(found);

@@ -3,8 +3,8 @@
 #include "widelimit/analysis/local_elasticity.hpp"
 
 #include "python/bindings/base/arrays.hpp"
-#include "python/bindings/base/asked_options.hpp"
 #include "python/bindings/base/engines.hpp"
+#include "python/bindings/base/option_reader.hpp"
 #include "python/bindings/base/remedies.hpp"
 #include "python/bindings/base/unlocked.hpp"
 #include "python/bindings/machine/fits.hpp"
@@ -30,14 +30,14 @@ nb::tuple as_arrays(NthMatrix matrix) {
 
 nb::dict nth_of(const std::string& activation, const SampleArray& x, const Numbers& y,
                 const std::optional<SampleArray>& test, const nb::dict& given) {
-  const AskedOptions asked(given);
+  const OptionReader reader(given);
   NthOptions options;
-  asked.take("samples", options.samples);
-  asked.take("tolerance", options.tolerance);
-  asked.take("max_samples", options.max_samples);
-  asked.take("width", options.width);
-  asked.take("seed", options.seed);
-  asked.parse("memory", options.memory, parse_bytes);
+  reader.take("samples", options.samples);
+  reader.take("tolerance", options.tolerance);
+  reader.take("max_samples", options.max_samples);
+  reader.take("width", options.width);
+  reader.take("seed", options.seed);
+  reader.parse("memory", options.memory, parse_bytes);
   const Engine& engine = engine_of(given);
   NthKernel found = unlocked([&](Progress* progress) {
     options.progress = progress;
@@ -66,11 +66,11 @@ nb::tuple as_arrays(TimedKernel kernel) {
 
 nb::dict kernel_in_time(const TrainedNetwork& network, const SampleArray& x, const Numbers& y,
                         const std::optional<SampleArray>& test, const nb::dict& given) {
-  const AskedOptions asked(given);
+  const OptionReader reader(given);
   KernelAtTimeOptions options;
-  asked.take("time", options.time);
-  asked.take("trained", options.trained);
-  asked.take("tolerance", options.tolerance);
+  reader.take("time", options.time);
+  reader.take("trained", options.trained);
+  reader.take("tolerance", options.tolerance);
   const Engine& engine = processor(given);
   KernelAtTime found = unlocked([&](Progress* progress) {
     options.progress = progress;

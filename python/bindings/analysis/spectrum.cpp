@@ -1,6 +1,6 @@
 #include "python/bindings/base/arrays.hpp"
-#include "python/bindings/base/asked_options.hpp"
 #include "python/bindings/base/engines.hpp"
+#include "python/bindings/base/option_reader.hpp"
 #include "python/bindings/base/unlocked.hpp"
 #include "python/bindings/machine/fits.hpp"
 #include "python/bindings/rooms.hpp"
@@ -50,16 +50,16 @@ nb::object losses_after(const LabelSpectrum& labels, const Labels& steps, double
 
 nb::dict trained_modes(const Network& network, const SampleArray& x, const Table& y, const KernelSpectrum& spectrum,
                        const nb::dict& given) {
-  const AskedOptions asked(given);
+  const OptionReader reader(given);
   ModeOptions options;
-  asked.take("width", options.width);
-  asked.take("steps", options.steps);
-  asked.take("rate", options.rate);
-  asked.take("records", options.records);
-  asked.take("fitted_to", options.fitted_to);
-  asked.take("seed", options.seed);
-  asked.parse("precision", options.precision, [](const std::string& text) { return parse_precision(text); });
-  asked.parse("memory", options.memory, parse_bytes);
+  reader.take("width", options.width);
+  reader.take("steps", options.steps);
+  reader.take("rate", options.rate);
+  reader.take("records", options.records);
+  reader.take("fitted_to", options.fitted_to);
+  reader.take("seed", options.seed);
+  reader.parse("precision", options.precision, [](const std::string& text) { return parse_precision(text); });
+  reader.parse("memory", options.memory, parse_bytes);
   const Engine& engine = engine_of(given);
   ModeDynamics found = unlocked([&](Progress* progress) {
     options.progress = progress;

@@ -94,7 +94,7 @@ SampleView view_samples(const SampleArray& given) {
   }
   if (const auto* given_graphs = std::get_if<GraphArray>(&given)) {
     const Graphs& graphs = *given_graphs->graphs;
-    return {given_graphs->apart ? graphs.node_view() : graphs.view(), graphs.shape()};
+    return {given_graphs->nodes_as_samples ? graphs.node_view() : graphs.view(), graphs.shape()};
   }
   return view_dense(*std::get_if<DenseArray>(&given));
 }
@@ -102,7 +102,7 @@ SampleView view_samples(const SampleArray& given) {
 AnyView view_kernel(const DenseArray& k) { return view_dense(k).dense("Gram matrices"); }
 
 GramMatrix gram_of(const KernelArray& k, std::optional<int> threads) {
-  if (const auto* held = std::get_if<DeviceArray>(&k)) return {held->settled(), held->engine(threads)};
+  if (const auto* held = std::get_if<DeviceArray>(&k)) return {held->synchronized(), held->engine(threads)};
   return {view_kernel(std::get<DenseArray>(k)), processor(threads)};
 }
 

@@ -41,7 +41,7 @@ class SparseArray {
 /// Graphs owned by Python; copies share ownership.
 struct GraphArray {
   std::shared_ptr<const Graphs> graphs;
-  bool apart = false;  ///< each node is one sample
+  bool nodes_as_samples = false;  ///< each node is one sample
 };
 
 /// Samples from Python.

@@ -18,23 +18,23 @@ using namespace nb::literals;
 
 namespace widelimit::python {
 
-class DeviceArray::Held {
+class DeviceArray::Storage {
  public:
-  Held(EngineMatrix matrix, const Engine& engine, std::shared_ptr<const void> owner)
+  Storage(EngineMatrix matrix, const Engine& engine, std::shared_ptr<const void> owner)
       : owner_(std::move(owner)), matrix_(std::move(matrix)), engine_(engine) {}
-  Held(const Held&) = delete;
-  Held& operator=(const Held&) = delete;
+  Storage(const Storage&) = delete;
+  Storage& operator=(const Storage&) = delete;
   /// Synchronises first, since kernels of another library may still read the memory that is freed.
-  ~Held() {
+  ~Storage() {
     try {
-      settle();
+      synchronize();
     } catch (const Error&) {
       return;  // the next call to the device reports the failure
     }
   }
   [[nodiscard]] const EngineMatrix& matrix() const { return matrix_; }
   [[nodiscard]] const Engine& engine() const { return engine_; }
-  void settle() const {
+  void synchronize() const {
     if (const DeviceMatrices* device = device_matrices(engine_)) device->synchronize();
   }
 
@@ -45,16 +45,16 @@ class DeviceArray::Held {
 };
 
 DeviceArray::DeviceArray(EngineMatrix matrix, const Engine& engine, std::shared_ptr<const void> owner)
-    : held_(std::make_shared<Held>(std::move(matrix), engine, std::move(owner))) {}
+    : storage_(std::make_shared<Storage>(std::move(matrix), engine, std::move(owner))) {}
 
-const EngineMatrix& DeviceArray::matrix() const { return held_->matrix(); }
-const EngineMatrix& DeviceArray::settled() const {
-  held_->settle();
-  return held_->matrix();
+const EngineMatrix& DeviceArray::matrix() const { return storage_->matrix(); }
+const EngineMatrix& DeviceArray::synchronized() const {
+  storage_->synchronize();
+  return storage_->matrix();
 }
-const Engine& DeviceArray::engine() const { return held_->engine(); }
+const Engine& DeviceArray::engine() const { return storage_->engine(); }
 const Engine& DeviceArray::engine(std::optional<int> threads) const {
-  return threads ? engine_of(held_->engine().name(), threads) : held_->engine();
+  return threads ? engine_of(storage_->engine().name(), threads) : storage_->engine();
 }
 
 namespace {
@@ -109,8 +109,9 @@ DeviceView view_of(const ForeignArray& x) {
 DeviceArray adopt(const ForeignArray& x, const std::string& backend) {
   const Engine& engine = engine_of(backend, std::nullopt);
   const DeviceMatrices& device = device_of(engine);
-  const bool here = x.device_type() == cuda_type ? x.device_id() == number_of(engine) : x.device_type() == managed_type;
-  if (!here) fail(Code::input, "the array is not on device {}", engine.name());
+  const bool on_device =
+      x.device_type() == cuda_type ? x.device_id() == number_of(engine) : x.device_type() == managed_type;
+  if (!on_device) fail(Code::input, "the array is not on device {}", engine.name());
   const DeviceView view = view_of(x);
   // The deleter may run Python code, which must not see a pending exception.
   const std::shared_ptr<const ForeignArray> owner(new ForeignArray(x), [](const ForeignArray* borrowed) {
@@ -131,7 +132,7 @@ DeviceArray hold(const DenseArray& k, const std::string& backend, std::optional<
 
 nb::object to_numpy(const DeviceArray& array) {
   return as_array(unlocked([&](Progress*) {
-    const EngineMatrix& from = array.settled();
+    const EngineMatrix& from = array.synchronized();
     AnyMatrix copy;
     if (from.precision() == Precision::f32) {
       copy = Matrix<float>(from.rows(), from.cols(), Content::unset);
@@ -162,11 +163,11 @@ nb::object to_dlpack(const DeviceArray& array, std::optional<std::int64_t> strea
   const std::size_t shape[]{static_cast<std::size_t>(view.rows), static_cast<std::size_t>(view.cols)};
   const std::int64_t strides[]{view.stride, 1};
   auto owned = std::make_unique<DeviceArray>(array);
-  const nb::capsule owner(owned.release(), [](void* held) noexcept { delete static_cast<DeviceArray*>(held); });
+  const nb::capsule owner(owned.release(), [](void* object) noexcept { delete static_cast<DeviceArray*>(object); });
   const nb::dlpack::dtype type = view.precision == Precision::f32 ? nb::dtype<float>() : nb::dtype<double>();
-  const nb::ndarray<nb::array_api> lent(view.data, 2, shape, owner, strides, type, cuda_type,
-                                        number_of(array.engine()));
-  return nb::cast(lent).attr("__dlpack__")("max_version"_a = max_version);
+  const nb::ndarray<nb::array_api> exported(view.data, 2, shape, owner, strides, type, cuda_type,
+                                            number_of(array.engine()));
+  return nb::cast(exported).attr("__dlpack__")("max_version"_a = max_version);
 }
 
 nb::dict cuda_interface(const DeviceArray& array) {

@@ -15,14 +15,14 @@ class DeviceArray {
 
   [[nodiscard]] const EngineMatrix& matrix() const;
   /// Synchronises the device, since another library may have written to the matrix, and returns the matrix.
-  [[nodiscard]] const EngineMatrix& settled() const;
+  [[nodiscard]] const EngineMatrix& synchronized() const;
   [[nodiscard]] const Engine& engine() const;
   /// Returns the same engine with this number of host threads.
   [[nodiscard]] const Engine& engine(std::optional<int> threads) const;
 
  private:
-  class Held;
-  std::shared_ptr<const Held> held_;
+  class Storage;
+  std::shared_ptr<const Storage> storage_;
 };
 
 }  // namespace widelimit::python

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "python/bindings/base/asked_options.hpp"
+#include "python/bindings/base/option_reader.hpp"
 #include "widelimit/engine/select.hpp"
 
 #include <map>
@@ -29,7 +29,7 @@ namespace widelimit::python {
 /// Returns the CPU engine with the option "threads".
 [[nodiscard]] inline const Engine& processor(const nanobind::dict& given) {
   std::optional<int> threads;
-  AskedOptions(given).take("threads", threads);
+  OptionReader(given).take("threads", threads);
   return processor(threads);
 }
 
@@ -37,9 +37,9 @@ namespace widelimit::python {
 [[nodiscard]] inline const Engine& engine_of(const nanobind::dict& given) {
   std::string backend = "cpu";
   std::optional<int> threads;
-  const AskedOptions asked(given);
-  asked.take("backend", backend);
-  asked.take("threads", threads);
+  const OptionReader reader(given);
+  reader.take("backend", backend);
+  reader.take("threads", threads);
   return engine_of(backend, threads);
 }
 

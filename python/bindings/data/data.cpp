@@ -1,5 +1,5 @@
 #include "python/bindings/base/arrays.hpp"
-#include "python/bindings/base/asked_options.hpp"
+#include "python/bindings/base/option_reader.hpp"
 #include "python/bindings/base/unlocked.hpp"
 #include "python/bindings/rooms.hpp"
 #include "widelimit/base/memory.hpp"
@@ -40,32 +40,32 @@ nb::tuple as_tuple(Dataset& data) {
 }
 
 /// Converts the options of Python to a request.
-DataRequest request_of(const nb::dict& asked) {
+DataRequest request_of(const nb::dict& given) {
   DataRequest request;
-  const AskedOptions options(asked);
-  options.take("spec", request.train);
-  options.take("test", request.test);
-  options.take("texts", request.texts);
-  options.take("limit", request.limit);
-  options.take("test_limit", request.test_limit);
-  options.take("shuffle", request.shuffle);
-  options.take("split", request.split);
-  options.take("seed", request.seed);
-  options.take("label", request.label);
-  options.take("classes", request.classes);
-  options.take("columns", request.table.columns);
-  options.take("drop", request.table.drop);
-  options.take("categorical", request.table.categorical);
-  options.parse("scale", request.scale, parse_scaling);
-  options.parse("split_order", request.split_order, parse_split_order);
-  options.parse("task", request.task, parse_task);
-  options.parse("missing", request.table.missing, parse_missing);
-  options.parse("memory", request.memory, parse_bytes);
+  const OptionReader reader(given);
+  reader.take("spec", request.train);
+  reader.take("test", request.test);
+  reader.take("texts", request.texts);
+  reader.take("limit", request.limit);
+  reader.take("test_limit", request.test_limit);
+  reader.take("shuffle", request.shuffle);
+  reader.take("split", request.split);
+  reader.take("seed", request.seed);
+  reader.take("label", request.label);
+  reader.take("classes", request.classes);
+  reader.take("columns", request.table.columns);
+  reader.take("drop", request.table.drop);
+  reader.take("categorical", request.table.categorical);
+  reader.parse("scale", request.scale, parse_scaling);
+  reader.parse("split_order", request.split_order, parse_split_order);
+  reader.parse("task", request.task, parse_task);
+  reader.parse("missing", request.table.missing, parse_missing);
+  reader.parse("memory", request.memory, parse_bytes);
   return request;
 }
 
-nb::tuple load(const nb::dict& asked) {
-  DataRequest request = request_of(asked);
+nb::tuple load(const nb::dict& given) {
+  DataRequest request = request_of(given);
   TrainTest loaded = unlocked([&](Progress* progress) {
     request.progress = progress;
     return load_train_test(request);
@@ -74,10 +74,10 @@ nb::tuple load(const nb::dict& asked) {
                         loaded.notes, loaded.origin.layout.feature_names(), origin_text(loaded.origin));
 }
 
-nb::tuple load_new(const nb::dict& asked, const std::optional<std::string>& remembered,
+nb::tuple load_new(const nb::dict& given, const std::optional<std::string>& origin_json,
                    const std::vector<std::string>& classes, const std::string& part) {
-  DataRequest request = request_of(asked);
-  const DataOrigin origin = remembered ? parse_origin_text(*remembered) : DataOrigin();
+  DataRequest request = request_of(given);
+  const DataOrigin origin = origin_json ? parse_origin_text(*origin_json) : DataOrigin();
   NewSamples found = unlocked([&](Progress* progress) {
     request.progress = progress;
     return load_new_samples(request, origin, classes, parse_part(part));
@@ -107,12 +107,12 @@ void bind_data(nb::module_& module) {
       .def_prop_ro("ndim", [](const SparseArray&) { return 2; })
       .def_prop_ro("shape", [](const SparseArray& x) { return nb::make_tuple(x.view().rows, x.view().cols); });
   module.def(
-      "load", &load, "asked"_a,
+      "load", &load, "options"_a,
       "((x, y, class_names) of train, the same of test or None, notes, feature names, origin as JSON); options as "
       "a dict, None for a default.");
   module.def("folds", &folds, "path"_a, "samples"_a.none(), "labels"_a,
              "([(train, test), …], notes); checks the rows against the samples if their number is given.");
-  module.def("load_new", &load_new, "asked"_a, "origin"_a.none(), "classes"_a, "part"_a,
+  module.def("load_new", &load_new, "options"_a, "origin"_a.none(), "classes"_a, "part"_a,
              "((x, y, class_names), notes, feature names), read with the layout of this origin.");
 }
 

@@ -16,9 +16,9 @@ namespace widelimit::python {
 namespace {
 
 /// Forwards reports to a Python callable, or None; handles Ctrl-C and exceptions of the callable.
-class CallingProgress final : public Progress {
+class CallbackProgress final : public Progress {
  public:
-  explicit CallingProgress(const nb::object& report) : report_(report) {}
+  explicit CallbackProgress(const nb::object& report) : report_(report) {}
 
   bool update(std::int64_t done, std::int64_t total, std::string_view) override {
     const nb::gil_scoped_acquire lock;
@@ -51,15 +51,15 @@ nb::list fetch(const std::vector<std::string>& names, const std::optional<std::s
   if (force) options.replace = *force;
   if (stall) options.stall = *stall;
   if (retries) options.retries = *retries;
-  CallingProgress calling(progress);
-  options.progress = &calling;
+  CallbackProgress callback_progress(progress);
+  options.progress = &callback_progress;
   std::vector<FetchedFile> files;
   {
     const nb::gil_scoped_release unlock;
     try {
       files = fetch_data(names, options);
     } catch (const Error& error) {
-      if (error.code() == Code::interrupted) calling.rethrow();
+      if (error.code() == Code::interrupted) callback_progress.rethrow();
       // For fetching, the argument of this remedy is force.
       if (error.remedies() != std::vector{Remedy::begin_again}) throw;
       throw Error(error.code(), std::string(error.what()) + " (force=True)");

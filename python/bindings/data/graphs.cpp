@@ -47,7 +47,7 @@ GraphArray make(const nb::list& parts, bool both_ends, Index first) {
 }
 
 GraphArray take(const GraphArray& x, const std::vector<Index>& chosen) {
-  if (x.apart) fail(Code::usage, "nodes of graphs are samples only together; take graphs, then their nodes");
+  if (x.nodes_as_samples) fail(Code::usage, "nodes of graphs are samples only together; take graphs, then their nodes");
   return {std::make_shared<Graphs>(gather_graphs(x.graphs->view(), chosen))};
 }
 
@@ -102,9 +102,12 @@ GraphArray of_arrays(const std::vector<Index>& nodes, const std::vector<Index>& 
 
 void bind_graphs(nb::module_& module) {
   nb::class_<GraphArray>(module, "GraphSamples", "Graphs in the representation of the library.")
-      .def("__len__", [](const GraphArray& x) { return x.apart ? x.graphs->node_count() : x.graphs->count(); })
+      .def("__len__",
+           [](const GraphArray& x) { return x.nodes_as_samples ? x.graphs->node_count() : x.graphs->count(); })
       .def("__eq__",
-           [](const GraphArray& a, const GraphArray& b) { return a.apart == b.apart && *a.graphs == *b.graphs; })
+           [](const GraphArray& a, const GraphArray& b) {
+             return a.nodes_as_samples == b.nodes_as_samples && *a.graphs == *b.graphs;
+           })
       .def_prop_ro("tagged", [](const GraphArray& x) { return x.graphs->tagged(); })
       .def_prop_ro("width", [](const GraphArray& x) { return x.graphs->width; })
       .def_prop_ro(

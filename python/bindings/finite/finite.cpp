@@ -103,7 +103,7 @@ nb::tuple summary_of(const TrainedNetwork& trained) {
 
 /// Returns a read-only array on the memory of the trained network; the array keeps the network alive.
 template <std::floating_point T>
-nb::object borrowed(const Values<T>& values, std::initializer_list<std::size_t> dims, const nb::object& owner) {
+nb::object shared_array(const Values<T>& values, std::initializer_list<std::size_t> dims, const nb::object& owner) {
   const std::vector<std::size_t> shape(dims);
   return nb::cast(nb::ndarray<nb::numpy, const T>(values.data(), shape.size(), shape.data(), owner));
 }
@@ -118,8 +118,8 @@ nb::list weights_of(const nb::object& self, bool start) {
           const auto rows = static_cast<std::size_t>(slot.fan_in);
           const auto cols = static_cast<std::size_t>(slot.fan_out);
           const auto& weights = parameters.slots[l];
-          list.append(nb::make_tuple(borrowed(weights.w, {rows, cols}, self),
-                                     slot.biased() ? borrowed(weights.b, {cols}, self) : nb::object(nb::none())));
+          list.append(nb::make_tuple(shared_array(weights.w, {rows, cols}, self),
+                                     slot.biased() ? shared_array(weights.b, {cols}, self) : nb::object(nb::none())));
         }
       },
       start ? trained.start : trained.parameters);
@@ -133,7 +133,7 @@ nb::object predicted_outputs(const TrainedNetwork& trained, const SampleArray& x
 
 /// Returns the samples in the precision of the network. Throws Error{input} if their shape differs from training.
 template <std::floating_point T>
-Tensor<T> read_for(const TrainedNetwork& trained, const SampleArray& x) {
+Tensor<T> samples_for(const TrainedNetwork& trained, const SampleArray& x) {
   const SampleView view = view_samples(x);
   if (view.shape.size() != trained.shape.size()) {
     fail(Code::input, "samples of shape {}; the network was trained on {}", to_string(view.shape),
@@ -145,9 +145,9 @@ Tensor<T> read_for(const TrainedNetwork& trained, const SampleArray& x) {
 template <std::floating_point T>
 AnyMatrix ntk_of(const TrainedNetwork& trained, const Parameters<T>& parameters, const SampleArray& x1,
                  const std::optional<SampleArray>& x2, const NtkOptions& options, const Engine& engine) {
-  const Tensor<T> left = read_for<T>(trained, x1);
+  const Tensor<T> left = samples_for<T>(trained, x1);
   if (!x2) return empirical_ntk(trained.architecture, parameters, left, left, options, engine);
-  return empirical_ntk(trained.architecture, parameters, left, read_for<T>(trained, *x2), options, engine);
+  return empirical_ntk(trained.architecture, parameters, left, samples_for<T>(trained, *x2), options, engine);
 }
 
 /// Returns the weights at which gradients are taken: for a linearised network, always those at the start.
@@ -175,8 +175,8 @@ Matrix<double> product_of(const TrainedNetwork& trained, const Parameters<T>& pa
   }
   Tensor<T> vector(given.rows, trained.architecture.output);
   std::transform(given.data, given.data + vector.size(), vector.data(), [](double x) { return static_cast<T>(x); });
-  const Tensor<T> product = ntk_product(trained.architecture, parameters, read_for<T>(trained, x1),
-                                        read_for<T>(trained, x2), vector, engine, progress);
+  const Tensor<T> product = ntk_product(trained.architecture, parameters, samples_for<T>(trained, x1),
+                                        samples_for<T>(trained, x2), vector, engine, progress);
   Matrix<double> result(product.count(), given.cols, Content::unset);
   std::copy(product.values().begin(), product.values().end(), result.data());
   return result;

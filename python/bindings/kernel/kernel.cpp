@@ -20,7 +20,7 @@ namespace {
 using Text = std::optional<std::string>;
 
 /// Options from Python; None keeps the default of the library.
-struct Asked {
+struct KernelArguments {
   Text kind;
   Text precision;
   std::string backend;
@@ -39,13 +39,13 @@ struct Asked {
 /// Returns the fields of Gram in order; a matrix that was not requested is None.
 nb::tuple grams(const Network& network, const SampleArray& x1, const std::optional<SampleArray>& x2, const Text& kind,
                 const Text& precision, const std::string& backend, std::optional<int> threads) {
-  const Asked asked{kind, precision, backend, threads};
+  const KernelArguments arguments{kind, precision, backend, threads};
   Kind kinds{};
   Gram result = unlocked([&](Progress* progress) {
-    const GramOptions options = asked.options(progress);
+    const GramOptions options = arguments.options(progress);
     kinds = options.kind;
-    if (!x2) return gram(network, view_samples(x1), options, asked.engine());
-    return gram(network, view_samples(x1), view_samples(*x2), options, asked.engine());
+    if (!x2) return gram(network, view_samples(x1), options, arguments.engine());
+    return gram(network, view_samples(x1), view_samples(*x2), options, arguments.engine());
   });
   return nb::make_tuple(has(kinds, Kind::nngp) ? as_array(std::move(result.nngp)) : nb::none(),
                         has(kinds, Kind::ntk) ? as_array(std::move(result.ntk)) : nb::none(), result.symmetric,
@@ -56,17 +56,17 @@ nb::tuple grams(const Network& network, const SampleArray& x1, const std::option
 nb::tuple device_grams(const Network& network, const SampleArray& x1, const std::optional<SampleArray>& x2,
                        const Text& kind, const Text& precision, const std::string& backend,
                        std::optional<int> threads) {
-  const Asked asked{kind, precision, backend, threads};
+  const KernelArguments arguments{kind, precision, backend, threads};
   const EngineGram found = unlocked([&](Progress* progress) {
-    if (device_matrices(asked.engine()) == nullptr) {
+    if (device_matrices(arguments.engine()) == nullptr) {
       fail(Code::input, "out='device' needs a back end with device memory, e.g. cuda:0; {} uses host memory",
-           asked.engine().name());
+           arguments.engine().name());
     }
     const std::optional<SampleView> second = x2 ? std::optional(view_samples(*x2)) : std::nullopt;
-    return engine_gram(network, view_samples(x1), second, asked.options(progress), asked.engine());
+    return engine_gram(network, view_samples(x1), second, arguments.options(progress), arguments.engine());
   });
   const auto array = [&](const EngineMatrix& k) {
-    return k.empty() ? nb::none() : nb::cast(DeviceArray(k, asked.engine()));
+    return k.empty() ? nb::none() : nb::cast(DeviceArray(k, arguments.engine()));
   };
   return nb::make_tuple(array(found.nngp), array(found.ntk), found.symmetric, found.route, found.quadrature_error,
                         found.seconds);
@@ -74,18 +74,18 @@ nb::tuple device_grams(const Network& network, const SampleArray& x1, const std:
 
 nb::tuple diagonals(const Network& network, const SampleArray& x, const Text& precision, const std::string& backend,
                     std::optional<int> threads) {
-  const Asked asked{std::nullopt, precision, backend, threads};
+  const KernelArguments arguments{std::nullopt, precision, backend, threads};
   Diagonal result = unlocked([&](Progress* progress) {
-    return diagonal(network, view_samples(x), asked.engine(), asked.options(progress).precision, progress);
+    return diagonal(network, view_samples(x), arguments.engine(), arguments.options(progress).precision, progress);
   });
   return nb::make_tuple(as_array(std::move(result.values)), result.quadrature_error);
 }
 
 nb::tuple contributions(const Network& network, const SampleArray& x, const Text& precision, const std::string& backend,
                         std::optional<int> threads) {
-  const Asked asked{std::nullopt, precision, backend, threads};
+  const KernelArguments arguments{std::nullopt, precision, backend, threads};
   LayerContributions result = unlocked([&](Progress* progress) {
-    return layer_contributions(network, view_samples(x), asked.options(progress), asked.engine());
+    return layer_contributions(network, view_samples(x), arguments.options(progress), arguments.engine());
   });
   nb::list arrays;
   for (AnyMatrix& matrix : result.ntk) arrays.append(as_array(std::move(matrix)));
@@ -94,20 +94,22 @@ nb::tuple contributions(const Network& network, const SampleArray& x, const Text
 
 nb::tuple sweeps(const Network& network, const SampleArray& x, const Text& precision, const std::string& backend,
                  std::optional<int> threads) {
-  const Asked asked{std::nullopt, precision, backend, threads};
-  Sweep result = unlocked(
-      [&](Progress* progress) { return sweep(network, view_samples(x), asked.options(progress), asked.engine()); });
+  const KernelArguments arguments{std::nullopt, precision, backend, threads};
+  Sweep result = unlocked([&](Progress* progress) {
+    return sweep(network, view_samples(x), arguments.options(progress), arguments.engine());
+  });
   const Index depths = result.hidden_layers + 1;
   return nb::make_tuple(as_array(std::move(result.values), {depths, depths, result.count, result.count}),
                         result.quadrature_error);
 }
 
 std::string zero_warning(const Network& network, const Text& kind) {
-  return zero_kernel_warning(network, Asked{kind, std::nullopt, "", std::nullopt}.options(nullptr).kind);
+  return zero_kernel_warning(network, KernelArguments{kind, std::nullopt, "", std::nullopt}.options(nullptr).kind);
 }
 
 std::string warning(double error, const Text& precision) {
-  return quadrature_warning(error, Asked{std::nullopt, precision, "", std::nullopt}.options(nullptr).precision);
+  return quadrature_warning(error,
+                            KernelArguments{std::nullopt, precision, "", std::nullopt}.options(nullptr).precision);
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
 #include "widelimit/analysis/comparison/compare.hpp"
 
 #include "python/bindings/base/arrays.hpp"
-#include "python/bindings/base/asked_options.hpp"
 #include "python/bindings/base/engines.hpp"
+#include "python/bindings/base/option_reader.hpp"
 #include "python/bindings/base/remedies.hpp"
 #include "python/bindings/base/unlocked.hpp"
 #include "python/bindings/machine/fits.hpp"
@@ -24,24 +24,24 @@ namespace {
 using NamedNetwork = std::pair<std::string, Network>;
 using RowPair = std::pair<std::vector<Index>, std::vector<Index>>;
 
-CompareOptions options_of(const AskedOptions& asked, std::span<const double> weights) {
+CompareOptions options_of(const OptionReader& reader, std::span<const double> weights) {
   CompareOptions options;
   options.tune.machine.machine = Machine::ridge;
-  asked.parse("machine", options.tune.machine.machine, parse_machine);
-  asked.take("epsilon", options.tune.machine.epsilon);
-  asked.take("bias", options.tune.machine.bias);
-  asked.parse("scheme", options.tune.machine.scheme, parse_scheme);
-  asked.take("balanced", options.tune.machine.class_weights.balanced);
-  asked.take("class_weights", options.tune.machine.class_weights.each);
-  asked.take("lams", options.tune.lambdas);
-  asked.take("folds", options.tune.folds);
-  asked.take("seed", options.tune.seed);
+  reader.parse("machine", options.tune.machine.machine, parse_machine);
+  reader.take("epsilon", options.tune.machine.epsilon);
+  reader.take("bias", options.tune.machine.bias);
+  reader.parse("scheme", options.tune.machine.scheme, parse_scheme);
+  reader.take("balanced", options.tune.machine.class_weights.balanced);
+  reader.take("class_weights", options.tune.machine.class_weights.each);
+  reader.take("lams", options.tune.lambdas);
+  reader.take("folds", options.tune.folds);
+  reader.take("seed", options.tune.seed);
   std::vector<RowPair> given;
-  asked.take("given_folds", given);
+  reader.take("given_folds", given);
   for (RowPair& rows : given) options.tune.given_folds.push_back({std::move(rows.first), std::move(rows.second)});
-  asked.take("inner_folds", options.inner_folds);
-  asked.parse("precision", options.precision, parse_precision);
-  asked.parse("memory", options.memory, parse_bytes);
+  reader.take("inner_folds", options.inner_folds);
+  reader.parse("precision", options.precision, parse_precision);
+  reader.parse("memory", options.memory, parse_bytes);
   options.tune.machine.weights = weights;
   return options;
 }
@@ -50,8 +50,9 @@ nb::object pair_or_none(const std::optional<Interval>& interval) {
   return interval ? nb::object(nb::make_tuple(interval->low, interval->high)) : nb::object(nb::none());
 }
 
-nb::object said(MachinePredictions told) {
-  return told.values.empty() ? as_array(std::move(told.classes)) : as_array(std::move(told.values));
+nb::object predictions_array(MachinePredictions predictions) {
+  return predictions.values.empty() ? as_array(std::move(predictions.classes))
+                                    : as_array(std::move(predictions.values));
 }
 
 nb::dict row_of(ComparedKernel row, bool best) {
@@ -79,7 +80,7 @@ nb::dict row_of(ComparedKernel row, bool best) {
   nb::list folds;
   for (FoldChoice& fold : row.folds) {
     folds.append(nb::make_tuple(kernel_text(row.tuned[fold.kernel].kernel), fold.lambda, fold.error,
-                                said(std::move(fold.predictions))));
+                                predictions_array(std::move(fold.predictions))));
   }
   found["folds"] = folds;
   return found;
@@ -91,12 +92,12 @@ nb::tuple compare(const std::vector<std::string>& kernels, const std::vector<Nam
                   const std::optional<Numbers>& values, const std::optional<SampleArray>& x_test,
                   const std::optional<Labels>& test_labels, const std::optional<Numbers>& test_values,
                   const std::optional<Numbers>& weights, const nb::dict& given) {
-  const AskedOptions asked(given);
-  CompareOptions options = options_of(asked, span_of(weights));
+  const OptionReader reader(given);
+  CompareOptions options = options_of(reader, span_of(weights));
   Kind kind = Kind::ntk;
-  asked.parse("kind", kind, parse_kind);
+  reader.parse("kind", kind, parse_kind);
   bool sweep = false;
-  asked.take("sweep", sweep);
+  reader.take("sweep", sweep);
   const Engine& engine = engine_of(given);
   const auto targets_of = [&](const std::optional<Labels>& names, const std::optional<Numbers>& numbers) {
     FitTargets targets;

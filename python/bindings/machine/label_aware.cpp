@@ -1,7 +1,7 @@
 #include "python/bindings/machine/label_aware.hpp"
 #include "python/bindings/base/arrays.hpp"
-#include "python/bindings/base/asked_options.hpp"
 #include "python/bindings/base/engines.hpp"
+#include "python/bindings/base/option_reader.hpp"
 #include "python/bindings/base/unlocked.hpp"
 #include "python/bindings/machine/fits.hpp"
 #include "python/bindings/rooms.hpp"
@@ -23,9 +23,9 @@ namespace widelimit::python {
 namespace {
 
 /// A kernel from Python as an engine matrix: in place, or a copy that Python will own.
-class Written {
+class OutputMatrix {
  public:
-  Written(const DenseArray& k, bool overwrite, const Engine& engine) {
+  OutputMatrix(const DenseArray& k, bool overwrite, const Engine& engine) {
     if (overwrite) {
       matrix_ = *engine.algebra().over(view_kernel(k));
       return;
@@ -53,13 +53,13 @@ nb::tuple label_aware(const DenseArray& k, const Labels& labels, Index classes, 
                       const nb::dict& given) {
   const LabelAwareOptions options = label_aware_options(given);
   const Engine& engine = processor(given);
-  Written train(k, overwrite, engine);
-  std::optional<Written> test;
+  OutputMatrix train(k, overwrite, engine);
+  std::optional<OutputMatrix> test;
   if (k_test) test.emplace(*k_test, overwrite, engine);
-  const CalledFeatures called(features);
+  const PythonPairFeatures functions(features);
   std::vector<double> diagonal;
-  LabelAwareKernels made = unlocked([&](Progress* progress) {
-    PairSources sources{.own = called.get()};
+  LabelAwareKernels kernels = unlocked([&](Progress* progress) {
+    PairSources sources{.own = functions.get()};
     if (x) sources.train = view_samples(*x);
     if (x_test) sources.test = view_samples(*x_test);
     LabelAwareKernels result = make_label_aware(train.matrix(), test ? &test->matrix() : nullptr, sources,
@@ -68,14 +68,14 @@ nb::tuple label_aware(const DenseArray& k, const Labels& labels, Index classes, 
     return result;
   });
   nb::dict known;
-  known["method"] = std::string(to_string(made.aware.method));
-  known["target"] = std::string(to_string(made.aware.target));
-  known["lam"] = made.aware.lambda;
-  known["beyond"] = made.beyond;
-  known["shift"] = made.repair.shift;
+  known["method"] = std::string(to_string(kernels.aware.method));
+  known["target"] = std::string(to_string(kernels.aware.target));
+  known["lam"] = kernels.aware.lambda;
+  known["beyond"] = kernels.beyond;
+  known["shift"] = kernels.repair.shift;
   if (test_diagonal) known["test_diagonal"] = diagonal;
-  if (options.psd != Psd::none) known["inertia"] = inertia_tuple(made.repair.inertia);
-  if (const auto* regression = std::get_if<PairRegression>(&made.aware.estimate)) {
+  if (options.psd != Psd::none) known["inertia"] = inertia_tuple(kernels.repair.inertia);
+  if (const auto* regression = std::get_if<PairRegression>(&kernels.aware.estimate)) {
     nb::dict coefficients;
     const std::vector<std::string> names = pair_feature_names(regression->basis, std::ssize(regression->own));
     for (std::size_t f = 0; f < names.size(); ++f) coefficients[names[f].c_str()] = regression->coefficients[f];
@@ -103,10 +103,10 @@ nb::object added(const LabelAware& aware, const DenseArray& k, const std::option
                  const std::optional<SampleArray>& x_test, const nb::object& features, const std::string& backend,
                  std::optional<int> threads) {
   const Engine& engine = engine_of(backend, threads);
-  const CalledFeatures called(features);
+  const PythonPairFeatures functions(features);
   AnyMatrix result = unlocked([&](Progress* progress) {
     AnyMatrix rows = copy_of_kernel(k);
-    PairSources sources{.own = called.get()};
+    PairSources sources{.own = functions.get()};
     if (x) sources.train = view_samples(*x);
     if (x_test) sources.test = view_samples(*x_test);
     (void)add_label_aware(aware, KernelPart::test, rows, sources, engine, progress);
@@ -124,18 +124,18 @@ nb::tuple state_of(const LabelAware& aware) {
 
 LabelAwareOptions label_aware_options(const nb::dict& given) {
   LabelAwareOptions options;
-  const AskedOptions asked(given);
-  asked.parse("method", options.method, parse_label_aware_method);
-  asked.parse("target", options.target, parse_pair_target);
-  asked.parse("psd", options.psd, parse_psd);
-  asked.take("ratio", options.ratio);
-  asked.take("distortion", options.distortion);
-  asked.take("seed", options.seed);
+  const OptionReader reader(given);
+  reader.parse("method", options.method, parse_label_aware_method);
+  reader.parse("target", options.target, parse_pair_target);
+  reader.parse("psd", options.psd, parse_psd);
+  reader.take("ratio", options.ratio);
+  reader.take("distortion", options.distortion);
+  reader.take("seed", options.seed);
   options.validate();
   return options;
 }
 
-CalledFeatures::CalledFeatures(const nb::object& given) {
+PythonPairFeatures::PythonPairFeatures(const nb::object& given) {
   if (given.is_none()) return;
   call_ = given[0];
   functions_ = {nb::cast<std::vector<std::string>>(given[1]),
@@ -196,7 +196,7 @@ void bind_label_aware(nb::module_& module) {
   module.def(
       "require_pair_features",
       [](const LabelAware* aware, const nb::object& features) {
-        require_pair_functions(aware, CalledFeatures(features).get());
+        require_pair_functions(aware, PythonPairFeatures(features).get());
       },
       "aware"_a.none(), "features"_a.none(), "Raises an error unless these are the pair features of the kernel.");
   module.def("inertia", &inertia_of, "k"_a, "threads"_a.none(),

@@ -12,11 +12,11 @@ namespace widelimit::python {
 
 /// Pair features computed by Python: None, or (call, names), where call(left, right) of two blocks of samples returns
 /// a float64 array features × left × right. Constructed and destroyed with the interpreter lock, called without it.
-class CalledFeatures {
+class PythonPairFeatures {
  public:
-  explicit CalledFeatures(const nanobind::object& given);
-  CalledFeatures(const CalledFeatures&) = delete;
-  CalledFeatures& operator=(const CalledFeatures&) = delete;
+  explicit PythonPairFeatures(const nanobind::object& given);
+  PythonPairFeatures(const PythonPairFeatures&) = delete;
+  PythonPairFeatures& operator=(const PythonPairFeatures&) = delete;
   /// Returns nullptr without pair features.
   [[nodiscard]] const PairFunctions* get() const { return functions_.count() > 0 ? &functions_ : nullptr; }
 

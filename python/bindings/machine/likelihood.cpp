@@ -1,6 +1,6 @@
 #include "python/bindings/base/arrays.hpp"
-#include "python/bindings/base/asked_options.hpp"
 #include "python/bindings/base/engines.hpp"
+#include "python/bindings/base/option_reader.hpp"
 #include "python/bindings/base/unlocked.hpp"
 #include "python/bindings/machine/fits.hpp"
 #include "python/bindings/rooms.hpp"
@@ -20,9 +20,9 @@ namespace widelimit::python {
 
 namespace {
 
-void take_range(const AskedOptions& asked, const char* name, ParameterRange& range) {
+void take_range(const OptionReader& reader, const char* name, ParameterRange& range) {
   std::pair<double, double> ends{range.lower, range.upper};
-  asked.take(name, ends);
+  reader.take(name, ends);
   range = {ends.first, ends.second};
 }
 
@@ -30,12 +30,12 @@ nb::tuple triple(const ProcessParameters& p) { return nb::make_tuple(p.w_std, p.
 
 /// Returns (value, gradient, quadrature error, summary).
 nb::tuple likelihood_of(const Network& network, const SampleArray& x, const Table& targets, const nb::dict& given) {
-  const AskedOptions asked(given);
+  const OptionReader reader(given);
   MarginalLikelihoodOptions options;
-  asked.parse("kind", options.kind, parse_kind);
-  asked.take("noise", options.noise);
-  asked.take("gradient", options.gradient);
-  asked.parse("memory", options.memory, parse_bytes);
+  reader.parse("kind", options.kind, parse_kind);
+  reader.take("noise", options.noise);
+  reader.take("gradient", options.gradient);
+  reader.parse("memory", options.memory, parse_bytes);
   const Engine& engine = engine_of(given);
   const MarginalLikelihood found = unlocked([&](Progress* progress) {
     options.progress = progress;
@@ -47,22 +47,22 @@ nb::tuple likelihood_of(const Network& network, const SampleArray& x, const Tabl
 
 /// Returns (network, parameters, value, gradient, starts, quadrature error, summary).
 nb::tuple optimum_of(const Network& network, const SampleArray& x, const Table& targets, const nb::dict& given) {
-  const AskedOptions asked(given);
+  const OptionReader reader(given);
   LikelihoodSearchOptions options;
-  asked.parse("kind", options.kind, parse_kind);
-  asked.take("w_std", options.w_std);
-  asked.take("b_std", options.b_std);
-  asked.take("noise", options.noise);
-  take_range(asked, "w_std_range", options.w_std_range);
-  take_range(asked, "b_std_range", options.b_std_range);
+  reader.parse("kind", options.kind, parse_kind);
+  reader.take("w_std", options.w_std);
+  reader.take("b_std", options.b_std);
+  reader.take("noise", options.noise);
+  take_range(reader, "w_std_range", options.w_std_range);
+  take_range(reader, "b_std_range", options.b_std_range);
   if (given.contains("noise_range") && !given["noise_range"].is_none()) {
-    take_range(asked, "noise_range", options.noise_range.emplace());
+    take_range(reader, "noise_range", options.noise_range.emplace());
   }
-  asked.take("starts", options.starts);
-  asked.take("seed", options.seed);
-  asked.take("tolerance", options.tolerance);
-  asked.take("max_iterations", options.max_iterations);
-  asked.parse("memory", options.memory, parse_bytes);
+  reader.take("starts", options.starts);
+  reader.take("seed", options.seed);
+  reader.take("tolerance", options.tolerance);
+  reader.take("max_iterations", options.max_iterations);
+  reader.parse("memory", options.memory, parse_bytes);
   const Engine& engine = engine_of(given);
   const LikelihoodOptimum found = unlocked([&](Progress* progress) {
     options.progress = progress;

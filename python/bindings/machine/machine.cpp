@@ -24,7 +24,7 @@ namespace {
 using Text = std::optional<std::string>;
 
 /// Options from Python; None keeps the default of the library.
-struct Asked {
+struct MachineArguments {
   std::string machine;
   std::optional<double> lambda;
   std::optional<double> epsilon;
@@ -54,7 +54,7 @@ struct Asked {
 };
 
 /// Returns (scheme, (alpha, bias, summary), sigmoids).
-nb::tuple named(FittedMachine trained) {
+nb::tuple machine_tuple(FittedMachine trained) {
   return nb::make_tuple(std::string(to_string(trained.scheme)), as_tuple(std::move(trained.fit)),
                         as_rows(trained.calibration));
 }
@@ -63,10 +63,10 @@ nb::tuple classes(const KernelArray& k, const Labels& labels, Index count, const
                   std::optional<double> lambda, std::optional<bool> bias, const Text& scheme,
                   const std::optional<Numbers>& weights, std::optional<double> tolerance, std::optional<int> threads,
                   std::optional<bool> probability, std::optional<bool> check_definite, std::optional<bool> indefinite) {
-  const Asked asked{machine, lambda,    std::nullopt, bias,           scheme,
-                    weights, tolerance, probability,  check_definite, indefinite};
-  return named(unlocked([&](Progress* progress) {
-    return train_classes(gram_of(k, threads), span_of(labels), count, asked.options(progress));
+  const MachineArguments arguments{machine, lambda,    std::nullopt, bias,           scheme,
+                                   weights, tolerance, probability,  check_definite, indefinite};
+  return machine_tuple(unlocked([&](Progress* progress) {
+    return train_classes(gram_of(k, threads), span_of(labels), count, arguments.options(progress));
   }));
 }
 
@@ -74,10 +74,10 @@ nb::tuple values(const KernelArray& k, const Table& targets, const std::string& 
                  std::optional<double> epsilon, std::optional<bool> bias, const std::optional<Numbers>& weights,
                  std::optional<double> tolerance, std::optional<int> threads, std::optional<bool> check_definite,
                  std::optional<bool> indefinite) {
-  const Asked asked{machine, lambda,    epsilon,      bias,           std::nullopt,
-                    weights, tolerance, std::nullopt, check_definite, indefinite};
-  return named(unlocked([&](Progress* progress) {
-    return train_values(gram_of(k, threads), view_of(targets), asked.options(progress));
+  const MachineArguments arguments{machine, lambda,    epsilon,      bias,           std::nullopt,
+                                   weights, tolerance, std::nullopt, check_definite, indefinite};
+  return machine_tuple(unlocked([&](Progress* progress) {
+    return train_values(gram_of(k, threads), view_of(targets), arguments.options(progress));
   }));
 }
 
@@ -90,25 +90,26 @@ nb::tuple samples(const Network& network, const SampleArray& x, const std::optio
                   std::optional<bool> probability, const Text& solver, const Text& kind, const Text& precision,
                   const std::string& backend, std::optional<int> threads, const std::optional<nb::dict>& label_aware,
                   const nb::object& pair_features) {
-  const Asked asked{machine, lambda, epsilon, bias, scheme, weights, tolerance, probability, std::nullopt};
+  const MachineArguments arguments{machine, lambda,    epsilon,     bias,        scheme,
+                                   weights, tolerance, probability, std::nullopt};
   std::optional<LabelAwareOptions> aware;
   if (label_aware) aware = label_aware_options(*label_aware);
-  const CalledFeatures called(pair_features);
+  const PythonPairFeatures functions(pair_features);
   FittedData fitted = unlocked([&](Progress* progress) {
     KernelRequest request{.kernel = network, .method = Method::exact, .progress = progress};
     if (kind) request.kind = parse_kind(*kind);
     if (precision) request.precision = parse_precision(*precision);
-    FitDataOptions options{.machine = asked.options(progress)};
+    FitDataOptions options{.machine = arguments.options(progress)};
     if (solver) options.solver = parse_solver(*solver);
     options.label_aware = aware;
-    options.pair_features = called.get();
+    options.pair_features = functions.get();
     FitTargets y{.labels = labels ? span_of(*labels) : std::span<const Index>(), .classes = labels ? count : 0};
     if (targets) y.values = view_of(*targets);
     return fit_samples(request, view_samples(x), y, options, engine_of(backend, threads));
   });
   const double error = fitted.quadrature_error;
   const nb::object learned = fitted.label_aware ? nb::cast(std::move(fitted.label_aware->aware)) : nb::none();
-  return nb::make_tuple(named(std::move(fitted.machine)), error, learned);
+  return nb::make_tuple(machine_tuple(std::move(fitted.machine)), error, learned);
 }
 
 /// Fits a classifier to a label-aware kernel made from the Gram matrix of the samples. Returns ((scheme, (alpha, bias,
@@ -117,16 +118,17 @@ nb::tuple aware_kernel(const DenseArray& k, const Labels& labels, Index count, c
                        std::optional<double> lambda, std::optional<bool> bias, const Text& scheme,
                        const std::optional<Numbers>& weights, std::optional<double> tolerance,
                        std::optional<bool> probability, std::optional<int> threads, const nb::dict& label_aware) {
-  const Asked asked{machine, lambda, std::nullopt, bias, scheme, weights, tolerance, probability, std::nullopt};
+  const MachineArguments arguments{machine, lambda,    std::nullopt, bias,        scheme,
+                                   weights, tolerance, probability,  std::nullopt};
   const LabelAwareOptions aware = label_aware_options(label_aware);
   FittedData fitted = unlocked([&](Progress* progress) {
-    FitDataOptions options{.machine = asked.options(progress)};
+    FitDataOptions options{.machine = arguments.options(progress)};
     options.label_aware = aware;
     AnyMatrix copy = copy_of_kernel(k);
     return fit_kernel(copy, {.labels = span_of(labels), .classes = count}, options, processor(threads));
   });
   const nb::object learned = nb::cast(std::move(fitted.label_aware->aware));
-  return nb::make_tuple(named(std::move(fitted.machine)), learned);
+  return nb::make_tuple(machine_tuple(std::move(fitted.machine)), learned);
 }
 
 Matrix<double> copied(const Table& table) {
@@ -142,7 +144,7 @@ nb::object decisions(const Table& alpha, const Numbers& bias, const KernelArray&
     const Fit fit{.alpha = copied(alpha), .bias = {bias.data(), bias.data() + bias.size()}, .summary = {}};
     if (const auto* dense = std::get_if<DenseArray>(&k)) return decision(fit, view_kernel(*dense));
     const auto& held = std::get<DeviceArray>(k);
-    Matrix<double> outputs = decision(fit, held.settled(), held.engine());
+    Matrix<double> outputs = decision(fit, held.synchronized(), held.engine());
     // A non-finite entry propagates to every output of its row, whatever the coefficients.
     const auto numbers = std::span(outputs.data(), usize(outputs.rows() * outputs.cols()));
     if (!std::all_of(numbers.begin(), numbers.end(), [](double g) { return std::isfinite(g); })) {

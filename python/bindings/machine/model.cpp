@@ -66,10 +66,10 @@ void save(const std::string& path, const Model& model) {
 
 nb::object decisions_of(const Model& model, const SampleArray& x, const nb::object& pair_features,
                         const std::string& backend, std::optional<int> threads) {
-  const CalledFeatures called(pair_features);
+  const PythonPairFeatures functions(pair_features);
   return as_array(unlocked([&](Progress* progress) {
     PredictOptions options;
-    options.pair_features = called.get();
+    options.pair_features = functions.get();
     options.progress = progress;
     return predict_decisions(model, view_samples(x), engine_of(backend, threads), options);
   }));
@@ -88,9 +88,9 @@ nb::tuple posterior_of(const Model& model, PosteriorFactor& factor, const Sample
   return nb::make_tuple(as_array(std::move(found.mean)), as_array(std::move(found.variance)), between);
 }
 
-nb::object told_classes(const Model& model, const Table& decisions) {
-  const std::vector<Index> told = classes_of(model.scheme, std::ssize(model.classes), view_of(decisions));
-  return as_array(std::vector<std::int64_t>(told.begin(), told.end()));
+nb::object predicted_classes(const Model& model, const Table& decisions) {
+  const std::vector<Index> predicted = classes_of(model.scheme, std::ssize(model.classes), view_of(decisions));
+  return as_array(std::vector<std::int64_t>(predicted.begin(), predicted.end()));
 }
 
 nb::object probabilities_of(const Model& model, const Table& decisions) {
@@ -195,7 +195,8 @@ void bind_model(nb::module_& module) {
       .def_prop_ro("factorisations", &PosteriorFactor::factorisations);
   module.def("model_posterior", &posterior_of, "model"_a, "factor"_a, "x"_a, "covariance"_a, "backend"_a,
              "threads"_a.none(), "(mean, variance, covariance or None) of a model with a posterior.");
-  module.def("model_classes", &told_classes, "model"_a, "decisions"_a, "Index of the predicted class of each row.");
+  module.def("model_classes", &predicted_classes, "model"_a, "decisions"_a,
+             "Index of the predicted class of each row.");
   module.def("model_probabilities", &probabilities_of, "model"_a, "decisions"_a, "Class probabilities.");
   module.def("load_model", &load, "path"_a, "Reads and validates a model file; returns its contents as a dict.");
 }

@@ -14,11 +14,11 @@ namespace widelimit::experiment {
 
 /// Results in a CSV file that is updated while an experiment runs. A run with the same file reuses existing rows and
 /// computes only the missing ones.
-class KeptRows {
+class CachedRows {
  public:
   /// The first `keys` columns identify a row. Throws Error{input} if the file has other columns. Without a path, rows
   /// are kept only in memory.
-  KeptRows(std::string path, std::vector<std::string> columns, std::size_t keys);
+  CachedRows(std::string path, std::vector<std::string> columns, std::size_t keys);
 
   /// Returns the index of the row with this key, or std::nullopt.
   [[nodiscard]] std::optional<std::size_t> find(std::span<const Cell> key) const;

@@ -13,18 +13,18 @@ namespace widelimit::python {
 
 /// Name of this type in an error message.
 template <typename T>
-inline constexpr const char* wanted_kind = std::same_as<T, bool>          ? "True or False"
-                                           : std::integral<T>             ? "an integer in range"
-                                           : std::floating_point<T>       ? "a number"
-                                           : std::same_as<T, std::string> ? "text"
-                                                                          : "a value of the documented type";
+inline constexpr const char* expected_type = std::same_as<T, bool>          ? "True or False"
+                                             : std::integral<T>             ? "an integer in range"
+                                             : std::floating_point<T>       ? "a number"
+                                             : std::same_as<T, std::string> ? "text"
+                                                                            : "a value of the documented type";
 template <typename T>
-inline constexpr const char* wanted_kind<std::optional<T>> = wanted_kind<T>;
+inline constexpr const char* expected_type<std::optional<T>> = expected_type<T>;
 
 /// A dict of options from Python. An option that is missing or None keeps the default of the library.
-class AskedOptions {
+class OptionReader {
  public:
-  explicit AskedOptions(const nanobind::dict& options) : options_(options) {}
+  explicit OptionReader(const nanobind::dict& options) : options_(options) {}
 
   template <typename T>
   void take(const char* name, T& value) const {
@@ -42,7 +42,7 @@ class AskedOptions {
       return nanobind::cast<T>(value);
     } catch (const nanobind::cast_error&) {
       const std::string given = nanobind::repr(value).c_str();
-      fail(Code::usage, "{} is {}; give {}", name, given, wanted_kind<T>);
+      fail(Code::usage, "{} is {}; give {}", name, given, expected_type<T>);
     }
   }
   [[nodiscard]] std::optional<nanobind::object> get(const char* name) const {

@@ -1,4 +1,4 @@
-#include "experiments/kernels/kept_rows.hpp"
+#include "experiments/kernels/cached_rows.hpp"
 
 #include "widelimit/base/error.hpp"
 #include "widelimit/data/file/file.hpp"
@@ -34,12 +34,12 @@ std::string text_of(const Cell& cell) {
 
 }  // namespace
 
-KeptRows::KeptRows(std::string path, std::vector<std::string> columns, std::size_t keys)
+CachedRows::CachedRows(std::string path, std::vector<std::string> columns, std::size_t keys)
     : path_(std::move(path)), table_{.columns = std::move(columns)}, keys_(keys) {
   if (!path_.empty() && std::filesystem::exists(path_)) read();
 }
 
-void KeptRows::read() {
+void CachedRows::read() {
   const Blob bytes = read_file(path_);
   CsvRows rows(as_text(bytes), ',', path_);
   if (!rows.next() || rows.cells() != table_.columns) {
@@ -56,24 +56,24 @@ void KeptRows::read() {
   }
 }
 
-std::string KeptRows::key_of(std::span<const Cell> row) const {
+std::string CachedRows::key_of(std::span<const Cell> row) const {
   std::string key;
   for (const Cell& cell : row.first(keys_)) key += text_of(cell) + '\n';
   return key;
 }
 
-void KeptRows::put(std::vector<Cell> row) {
+void CachedRows::put(std::vector<Cell> row) {
   const auto [place, is_new] = places_.try_emplace(key_of(row), table_.rows.size());
   if (is_new) table_.rows.emplace_back();
   table_.rows[place->second] = std::move(row);
 }
 
-std::optional<std::size_t> KeptRows::find(std::span<const Cell> key) const {
+std::optional<std::size_t> CachedRows::find(std::span<const Cell> key) const {
   const auto place = places_.find(key_of(key));
   return place == places_.end() ? std::nullopt : std::optional(place->second);
 }
 
-double KeptRows::number(std::size_t row, std::size_t column) const {
+double CachedRows::number(std::size_t row, std::size_t column) const {
   const Cell& cell = table_.rows[row][column];
   if (const auto* count = std::get_if<std::int64_t>(&cell)) return static_cast<double>(*count);
   if (const auto* value = std::get_if<double>(&cell)) return *value;
@@ -81,11 +81,11 @@ double KeptRows::number(std::size_t row, std::size_t column) const {
        table_.columns[column]);
 }
 
-Index KeptRows::count(std::size_t row, std::size_t column) const { return static_cast<Index>(number(row, column)); }
+Index CachedRows::count(std::size_t row, std::size_t column) const { return static_cast<Index>(number(row, column)); }
 
-std::string KeptRows::text(std::size_t row, std::size_t column) const { return text_of(table_.rows[row][column]); }
+std::string CachedRows::text(std::size_t row, std::size_t column) const { return text_of(table_.rows[row][column]); }
 
-void KeptRows::add(const std::vector<std::vector<Cell>>& rows) {
+void CachedRows::add(const std::vector<std::vector<Cell>>& rows) {
   for (const std::vector<Cell>& row : rows) put(row);
   if (!path_.empty()) write_csv(table_, path_);
 }

@@ -1,10 +1,10 @@
 """Line-based protocol between a peer and the benchmark that starts it, so that timings of both can alternate.
 
-    compute QUESTION FILE   writes the result to FILE (raw, row-major) and prints "ok"
-    time QUESTION           prints the wall-clock seconds and CPU seconds of one evaluation
+    compute REQUEST FILE   writes the result to FILE (raw, row-major) and prints "ok"
+    time REQUEST           prints the wall-clock seconds and CPU seconds of one evaluation
     quit
 
-Each peer documents its QUESTION.
+Each peer documents its REQUEST.
 """
 
 import argparse
@@ -31,11 +31,11 @@ def read_input(arguments, *sample_shape):
     return x.astype(DTYPES[arguments.precision])
 
 
-def converse(evaluate, answer=np.asarray):
+def serve(evaluate, to_array=np.asarray):
     """Serves requests until the benchmark quits.
 
-    `evaluate` takes the words of a question and returns a finished result, which is timed; `answer` converts the result
-    to the array that is written.
+    `evaluate` takes the words of a request and returns a finished result, which is timed; `to_array` converts it to the
+    array that is written.
     """
     print("ready", flush=True)
     for line in sys.stdin:
@@ -43,10 +43,10 @@ def converse(evaluate, answer=np.asarray):
         if verb == "quit":
             break
         if verb == "compute":
-            *question, file = words
-            answer(evaluate(*question)).tofile(file)
+            *request, file = words
+            to_array(evaluate(*request)).tofile(file)
             print("ok", flush=True)
         elif verb == "time":
-            wall, processor = time.perf_counter(), time.process_time()
+            wall, cpu = time.perf_counter(), time.process_time()
             evaluate(*words)
-            print(time.perf_counter() - wall, time.process_time() - processor, flush=True)
+            print(time.perf_counter() - wall, time.process_time() - cpu, flush=True)
