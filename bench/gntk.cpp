@@ -48,9 +48,9 @@ bool run(const Benchmark& benchmark, const Task& task) {
   const std::string request = fmt::format("{} {} {}", task.blocks, task.layers, few);
   double error = 0;
   if (peer.present()) {
-    const auto file = benchmark.scratch / "k";
-    peer.request(fmt::format("compute {} {}", request, file.string()));
-    error = relative_difference(kernel(few), read_raw<double>(file, few, few));
+    const auto kernel_file = benchmark.scratch / "k";
+    peer.request(fmt::format("compute {} {}", request, kernel_file.string()));
+    error = relative_difference(kernel(few), read_raw<double>(kernel_file, few, few));
     if (!(error <= close_enough)) {
       fmt::print("{:>12} RESULTS DIFFER by {:.1e}; not timed\n", task.set, error);
       return false;
