@@ -10,10 +10,6 @@ namespace widelimit {
 
 namespace {
 
-/// Scores that differ by this fraction differ by rounding: samples with equal kernel rows (isomorphic graphs, repeated
-/// rows) would otherwise be ranked by the order of a summation.
-constexpr double rounding = 0x1p-36;
-
 /// Returns sample indices by descending score.
 std::vector<std::size_t> by_falling_score(std::span<const double> scores) {
   std::vector<std::size_t> order(scores.size());
@@ -49,9 +45,7 @@ std::optional<Roc> roc(std::span<const double> scores, const std::vector<bool>& 
     Index tied_positive = 0;
     Index tied_negative = 0;
     std::size_t end = begin;
-    const double highest = scores[order[begin]];
-    const double tied = highest - rounding * std::abs(highest);
-    for (; end < order.size() && scores[order[end]] >= tied; ++end) {
+    for (; end < order.size() && scores[order[end]] == scores[order[begin]]; ++end) {
       ++(positive[order[end]] ? tied_positive : tied_negative);
     }
     twice_won += tied_negative * (2 * above_positive + tied_positive);

@@ -18,7 +18,7 @@ struct RocPoint {
 struct Roc {
   std::vector<RocPoint> points;
   /// Area under the curve: the probability that a positive sample scores above a negative one, ties counted half. Exact
-  /// up to one rounding. Scores that differ by at most 1.5·10⁻¹¹ of the higher one are tied.
+  /// up to one rounding.
   double area = 0;
   Index positives = 0;
   Index negatives = 0;

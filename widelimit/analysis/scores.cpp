@@ -6,7 +6,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
+#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -139,6 +141,30 @@ PairArea area_by_pairs(MatrixView<const double> values, Index classes) {
     const Index column = row * (2 * classes - row - 1) / 2 + static_cast<Index>(d) - row - 1;
     return area_between(first, second, [&](Index i) { return values(i, column); });
   };
+}
+
+/// Decisions that differ by this fraction differ by rounding.
+constexpr double decision_rounding = 0x1p-36;
+
+/// Returns decisions of a machine with those that differ by rounding made equal: samples with equal kernel rows
+/// (isomorphic graphs, repeated rows) would otherwise be ranked by the order of a summation.
+Matrix<double> with_ties(MatrixView<const double> decisions) {
+  Matrix<double> tied(decisions.rows, decisions.cols);
+  std::vector<Index> order(static_cast<std::size_t>(decisions.rows));
+  for (Index j = 0; j < decisions.cols; ++j) {
+    for (Index i = 0; i < decisions.rows; ++i) {
+      if (!std::isfinite(decisions(i, j))) fail(Code::input, "the decision of sample {} is {}", i, decisions(i, j));
+    }
+    std::iota(order.begin(), order.end(), Index{0});
+    std::sort(order.begin(), order.end(), [&](Index a, Index b) { return decisions(a, j) > decisions(b, j); });
+    double highest = std::numeric_limits<double>::infinity();
+    for (const Index i : order) {
+      const double value = decisions(i, j);
+      if (!(value >= highest - decision_rounding * std::abs(highest))) highest = value;
+      tied(i, j) = highest;
+    }
+  }
+  return tied;
 }
 
 void add_roc(ClassScores& scores, std::span<const Index> labels, MatrixView<const double> values, Index column) {
@@ -331,13 +357,14 @@ ClassScores class_scores(Scheme scheme, Index classes, MatrixView<const double> 
                          std::span<const Index> labels, MatrixView<const double> probabilities) {
   const std::vector<Index> predicted = classes_of(scheme, classes, decisions);
   const bool pairs = is_pairwise(scheme);
+  const Matrix<double> tied = with_ties(decisions);
   PredictionDetails details{.probabilities = probabilities};
   // For more than two classes, probabilities are comparable across samples; decision values are only determined up to a
   // common offset per sample.
-  if (!pairs && (classes == 2 || probabilities.rows == 0)) details.decisions = decisions;
+  if (!pairs && (classes == 2 || probabilities.rows == 0)) details.decisions = tied.view();
   ClassScores scores = class_scores(labels, predicted, classes, details);
   if (pairs && probabilities.rows == 0) {
-    scores.auc = mean_pair_area(samples_by_class(labels, classes), area_by_pairs(decisions, classes));
+    scores.auc = mean_pair_area(samples_by_class(labels, classes), area_by_pairs(tied.view(), classes));
   }
   scores.margins = margins(scheme, classes, decisions, labels);
   return scores;
