@@ -87,5 +87,5 @@ bool run_all(const Benchmark& benchmark) {
 
 int main(int argc, char** argv) {
   return widelimit::bench::run_benchmark(argc, argv, "Graph NTK, compared with NumPy and SciPy",
-                                         {.rows = 60, .cols = 1, .repeats = 3}, widelimit::bench::run_all);
+                                         {.rows = 200, .cols = 1, .repeats = 3}, widelimit::bench::run_all);
 }
