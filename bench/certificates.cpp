@@ -76,7 +76,7 @@ bool compare_with_peer(const Benchmark& benchmark, const MnistTask& task, const 
   };
   const Certificates paper = certified(CertificateMethod::paper);
   if (settings.with_peer) write_problem(scratch, model, task);
-  Peer peer({settings.with_peer ? WIDELIMIT_NUMPY_PYTHON : "", WIDELIMIT_PEERS "/np_certificates.py", "--train",
+  Peer peer({settings.with_peer ? numpy_python() : "", peer_script("np_certificates.py"), "--train",
              (scratch / "train").string(), "--test", (scratch / "test").string(), "--alpha",
              (scratch / "alpha").string(), "--signs", (scratch / "signs").string(), "--cols",
              std::to_string(task.train.shape.size()), "--tolerance", fmt::format("{}", CertifyOptions{}.tolerance)},

@@ -146,8 +146,8 @@ bool run_all(const Benchmark& benchmark) {
   options.steps = compared_steps;
   const TrainedNetwork trained = train(cnn(), data, options, benchmark.engine);
 
-  std::vector<std::string> command{settings.with_peer ? WIDELIMIT_PEERS_PYTHON : "",
-                                   WIDELIMIT_PEERS "/torch_cnn_training.py",
+  std::vector<std::string> command{settings.with_peer ? peers_python() : "",
+                                   peer_script("torch_cnn_training.py"),
                                    "--precision",
                                    "f32",
                                    "--input",

@@ -40,9 +40,9 @@ struct Images {
 double cpu_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
 Peer start_peer(const Benchmark& benchmark, const Images& images, const std::string& precision) {
-  return Peer({benchmark.settings.with_peer ? WIDELIMIT_PEERS_PYTHON : "", WIDELIMIT_PEERS "/nt_cntk.py", "--precision",
-               precision, "--input", (benchmark.scratch / "x").string(), "--rows",
-               std::to_string(benchmark.settings.rows), "--side", std::to_string(images.shape.height)},
+  return Peer({benchmark.settings.with_peer ? peers_python() : "", peer_script("nt_cntk.py"), "--precision", precision,
+               "--input", (benchmark.scratch / "x").string(), "--rows", std::to_string(benchmark.settings.rows),
+               "--side", std::to_string(images.shape.height)},
               benchmark.scratch / ("log_" + precision));
 }
 

@@ -30,8 +30,8 @@ bool run(const Benchmark& benchmark) {
   const Tensor<T> x = read_samples<T>(SampleView(inputs.view(), shape), shape);
   const auto ours = [&] { return empirical_ntk(architecture, parameters, x, x, {}, benchmark.engine); };
 
-  std::vector<std::string> command{settings.with_peer ? WIDELIMIT_PEERS_PYTHON : "",
-                                   WIDELIMIT_PEERS "/torch_empirical_ntk.py",
+  std::vector<std::string> command{settings.with_peer ? peers_python() : "",
+                                   peer_script("torch_empirical_ntk.py"),
                                    "--precision",
                                    precision,
                                    "--input",

@@ -35,10 +35,10 @@ bool run(const Benchmark& benchmark) {
   const GramOptions options{.kind = Kind::ntk, .precision = single ? Precision::f32 : Precision::f64};
   Matrix<T> product(settings.rows, settings.rows);
 
-  Peer peer({settings.with_peer ? WIDELIMIT_PEERS_PYTHON : "", WIDELIMIT_PEERS "/nt_fc.py", "--precision", precision,
-             "--input", (scratch / "x").string(), "--rows", std::to_string(settings.rows), "--cols",
-             std::to_string(settings.cols)},
-            scratch / "log");
+  Peer peer(
+      {settings.with_peer ? peers_python() : "", peer_script("nt_fc.py"), "--precision", precision, "--input",
+       (scratch / "x").string(), "--rows", std::to_string(settings.rows), "--cols", std::to_string(settings.cols)},
+      scratch / "log");
   if (!peer.present()) fmt::print("{}: no neural-tangents ({})\n", precision, peer.why_absent());
 
   bool agree = true;

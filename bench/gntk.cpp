@@ -42,8 +42,7 @@ bool run(const Benchmark& benchmark, const Task& task) {
     return std::get<Matrix<double>>(
         gram(network, SampleView(all).part(0, count), {.precision = Precision::f64}, benchmark.engine).ntk);
   };
-  Peer peer({benchmark.settings.with_peer ? WIDELIMIT_NUMPY_PYTHON : "", WIDELIMIT_PEERS "/np_gntk.py", "--graphs",
-             path->string()},
+  Peer peer({benchmark.settings.with_peer ? numpy_python() : "", peer_script("np_gntk.py"), "--graphs", path->string()},
             benchmark.scratch / "log");
   const std::string request = fmt::format("{} {} {}", task.blocks, task.layers, few);
   double error = 0;

@@ -87,8 +87,8 @@ bool compare_with_peer(const Benchmark& benchmark) {
   AnyMatrix kernel = task.fresh_kernel(benchmark.engine);
   const Run first = make(task, kernel, LabelAwareMethod::linear1, benchmark.engine);
   write_raw(benchmark.scratch / "theta", std::get<Matrix<double>>(task.kernel));
-  Peer peer({settings.with_peer ? WIDELIMIT_NUMPY_PYTHON : "", WIDELIMIT_PEERS "/np_label_aware.py", "--precision",
-             "f64", "--input", (benchmark.scratch / "x").string(), "--rows", std::to_string(n), "--kernel",
+  Peer peer({settings.with_peer ? numpy_python() : "", peer_script("np_label_aware.py"), "--precision", "f64",
+             "--input", (benchmark.scratch / "x").string(), "--rows", std::to_string(n), "--kernel",
              (benchmark.scratch / "theta").string()},
             benchmark.scratch / "log");
   double error = 0;

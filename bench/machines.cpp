@@ -116,8 +116,8 @@ bool run_task(const Benchmark& benchmark, const Digits& digits) {
     write_raw(scratch / "labels", column(task.train.labels));
   }
   Peer peer(
-      {settings.with_peer ? WIDELIMIT_NUMPY_PYTHON : "", WIDELIMIT_PEERS "/sk_machines.py", "--gram",
-       (scratch / "gram").string(), "--test", (scratch / "test").string(), "--labels", (scratch / "labels").string()},
+      {settings.with_peer ? numpy_python() : "", peer_script("sk_machines.py"), "--gram", (scratch / "gram").string(),
+       "--test", (scratch / "test").string(), "--labels", (scratch / "labels").string()},
       scratch / "log");
   if (!peer.present()) fmt::print("no scikit-learn ({})\n", peer.why_absent());
   fmt::print("{:<6} {:>8} {:>10} {:>11} {:>12} {:>8} {:>11}  {}\n", "", "lambda", "widelimit", "accuracy",

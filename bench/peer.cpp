@@ -13,6 +13,10 @@
 
 namespace widelimit::bench {
 
+std::string peer_script(const std::string& name) { return WIDELIMIT_TREE "/bench/peers/" + name; }
+std::string numpy_python() { return WIDELIMIT_TREE "/.venv/bin/python"; }
+std::string peers_python() { return WIDELIMIT_TREE "/.peers/bin/python"; }
+
 Peer::Peer(const std::vector<std::string>& command, const std::filesystem::path& log) : log_(log) {
   if (command.front().empty()) {
     why_absent_ = "not requested";

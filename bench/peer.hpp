@@ -21,6 +21,15 @@ class Scratch {
   TemporaryFolder folder_;
 };
 
+/// Returns the path of a script of `bench/peers`.
+std::string peer_script(const std::string& name);
+
+/// Returns the Python of the tree, which has NumPy, SciPy and scikit-learn.
+std::string numpy_python();
+
+/// Returns the Python of `.peers`, which has the programs that `scripts/setup_peers.sh` installs.
+std::string peers_python();
+
 /// Another program that solves the same problem. It stays alive between requests, so that its timings alternate with
 /// ours: other load on the machine then affects both equally.
 class Peer {

@@ -94,7 +94,7 @@ bool run(const Benchmark& benchmark) {
 
   fmt::print("Ridge path with leave-one-out, n = {}, {} lambdas, {} targets; {}; medians of {} rounds, seconds\n",
              settings.rows, lambda_count, outputs, benchmark.engine.description(), settings.repeats);
-  Peer peer({settings.with_peer ? WIDELIMIT_NUMPY_PYTHON : "", WIDELIMIT_PEERS "/scipy_ridge_path.py", "--gram",
+  Peer peer({settings.with_peer ? numpy_python() : "", peer_script("scipy_ridge_path.py"), "--gram",
              (scratch / "gram").string(), "--targets", (scratch / "targets").string(), "--lambdas",
              (scratch / "lambdas").string(), "--rows", std::to_string(settings.rows)},
             scratch / "log");

@@ -113,7 +113,7 @@ bool run(const Benchmark& benchmark) {
   Matrix<double> labels(settings.rows, 1);
   std::copy(data->labels.begin(), data->labels.end(), labels.data());
   write_raw(benchmark.scratch / "labels", labels);
-  Peer peer({settings.with_peer ? WIDELIMIT_NUMPY_PYTHON : "", WIDELIMIT_PEERS "/sk_svm.py", "--gram",
+  Peer peer({settings.with_peer ? numpy_python() : "", peer_script("sk_svm.py"), "--gram",
              (benchmark.scratch / "gram").string(), "--labels", (benchmark.scratch / "labels").string(), "--costs",
              fmt::format("{}", fmt::join(costs(), ","))},
             benchmark.scratch / "log");

@@ -64,8 +64,8 @@ bool run(const Benchmark& benchmark) {
   const Network network = Network::parse(fmt::format("fc:{}(w_std={})", hidden, std::sqrt(2.0)));
   Matrix<T> product(settings.rows, settings.rows);
 
-  Peer peer({settings.with_peer ? WIDELIMIT_NUMPY_PYTHON : "", WIDELIMIT_PEERS "/numpy_sweep.py", "--precision",
-             precision, "--input", (scratch / "x").string(), "--rows", std::to_string(settings.rows), "--cols",
+  Peer peer({settings.with_peer ? numpy_python() : "", peer_script("numpy_sweep.py"), "--precision", precision,
+             "--input", (scratch / "x").string(), "--rows", std::to_string(settings.rows), "--cols",
              std::to_string(settings.cols), "--hidden", std::to_string(hidden)},
             scratch / "log");
   if (!peer.present()) fmt::print("{}: no NumPy ({})\n", precision, peer.why_absent());

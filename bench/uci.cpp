@@ -205,7 +205,7 @@ bool run(const Benchmark& benchmark) {
              benchmark.settings.repeats);
   fmt::print("{:30} {:>5} {:>3} {:>4} {:>9} {:>9}  | SVC at tol {}: CPU time, ratios by wall clock and by CPU time\n",
              "set", "n", "d", "k", "ours", "processor", fmt::join(tolerances, " | "));
-  Peer peer({benchmark.settings.with_peer ? WIDELIMIT_NUMPY_PYTHON : "", WIDELIMIT_PEERS "/sk_uci.py", "--folder",
+  Peer peer({benchmark.settings.with_peer ? numpy_python() : "", peer_script("sk_uci.py"), "--folder",
              (benchmark.scratch / ".").string(), "--limit", fmt::format("{}", benchmark.settings.limit)},
             benchmark.scratch / "log");
   bool agree = true;

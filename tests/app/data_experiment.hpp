@@ -1,6 +1,7 @@
 #pragma once
 
 #include "tests/app/program.hpp"
+#include "tests/paths.hpp"
 
 #include "widelimit/data/file/location.hpp"
 
@@ -27,7 +28,7 @@ class DataExperiment : public testing::Test {
 
   /// Passes the data folder explicitly, as runs start in a temporary folder.
   [[nodiscard]] Finished run(const std::vector<std::string>& words) const {
-    std::vector<std::string> all{"env", "WIDELIMIT_DATA=" + data_.string(), WIDELIMIT_PROGRAM};
+    std::vector<std::string> all{"env", "WIDELIMIT_DATA=" + data_.string(), program_path()};
     all.insert(all.end(), words.begin(), words.end());
     return folder.run(all);
   }

@@ -1,4 +1,5 @@
 #include "tests/app/program.hpp"
+#include "tests/paths.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,9 +13,9 @@ using Json = nlohmann::json;
 using Words = std::vector<std::string>;
 
 Words on_device(const Words& arguments, const std::string& memory = "64GiB") {
-  const std::filesystem::path built = std::filesystem::path(WIDELIMIT_PROGRAM).parent_path().parent_path();
+  const std::filesystem::path built = std::filesystem::path(program_path()).parent_path().parent_path();
   Words words{"env", "WIDELIMIT_PLUGINS=" + (built / "emulated").string(), "WIDELIMIT_EMULATED_MEMORY=" + memory,
-              WIDELIMIT_PROGRAM};
+              program_path()};
   words.insert(words.end(), arguments.begin(), arguments.end());
   words.insert(words.end(), {"--backend", "cuda:0"});
   return words;

@@ -1,5 +1,6 @@
 #include "tests/app/data_experiment.hpp"
 #include "tests/app/pages.hpp"
+#include "tests/paths.hpp"
 
 #include "widelimit/report/drawing/gnuplot.hpp"
 
@@ -140,7 +141,7 @@ TEST(Experiment, WrongWordsAndValuesAreUsage) {
 TEST(Experiment, MissingDataSayWhereTheyAreLookedFor) {
   const Folder folder;
   const Finished run = folder.run({"env", "WIDELIMIT_DATA=nowhere", "XDG_CACHE_HOME=" + folder.path("none").string(),
-                                   WIDELIMIT_PROGRAM, "experiment", "mnist-machines"});
+                                   program_path(), "experiment", "mnist-machines"});
   EXPECT_EQ(run.status, 3) << run.err;
   EXPECT_NE(run.err.find("nowhere"), std::string::npos) << run.err;
   EXPECT_NE(run.err.find("widelimit data fetch mnist\n"), std::string::npos) << run.err;

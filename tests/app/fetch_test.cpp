@@ -1,5 +1,6 @@
 #include "tests/app/program.hpp"
 #include "tests/data/test_server.hpp"
+#include "tests/paths.hpp"
 #include "widelimit/data/fetch/sources.hpp"
 
 #include <gtest/gtest.h>
@@ -72,7 +73,7 @@ TEST(FetchVerb, AFullDiskEndsWithStatus5) {
   const std::string table = wrong_table();
   const TestServer server([&](const Request&, const Line& line) { line.reply(table); });
   const Folder folder;
-  std::string command = "ulimit -f 2; exec " WIDELIMIT_PROGRAM;  // 2 KiB
+  std::string command = "ulimit -f 2; exec " + program_path();  // 2 KiB
   for (const std::string& word : fetch_iris(server.address())) command += " " + word;
   const Finished run = folder.run({"bash", "-c", command});
   EXPECT_EQ(run.status, 5) << run.err;
@@ -96,7 +97,7 @@ TEST(FetchVerb, MissingSetsNameTheCommand) {
   const Folder folder;
   const std::string cache = "XDG_CACHE_HOME=" + folder.path("cache").string();
   const auto run = [&](const FetchWords& words) {
-    FetchWords all{"env", "-u", "WIDELIMIT_DATA", cache, WIDELIMIT_PROGRAM};
+    FetchWords all{"env", "-u", "WIDELIMIT_DATA", cache, program_path()};
     all.insert(all.end(), words.begin(), words.end());
     return folder.run(all);
   };

@@ -1,4 +1,5 @@
 #include "tests/app/program.hpp"
+#include "tests/paths.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -14,7 +15,7 @@ namespace fs = std::filesystem;
 
 /// Tests of the program under shell limits.
 Finished limited(const Folder& folder, const std::string& limits, const std::string& arguments) {
-  return folder.run({"bash", "-c", limits + "; exec " + WIDELIMIT_PROGRAM + " " + arguments});
+  return folder.run({"bash", "-c", limits + "; exec " + program_path() + " " + arguments});
 }
 
 /// Expects status 5 and one message that contains all of `parts`.
@@ -54,9 +55,9 @@ TEST(Limits, RefusedThreadsAreTold) {
   // The limit does not apply to root.
   const std::string user = ::geteuid() == 0 ? "setpriv --reuid=65534 --clear-groups " : "";
   const auto as_user = [&](const std::string& words) { return folder.run({"bash", "-c", words}); };
-  if (as_user("exec " + user + WIDELIMIT_PROGRAM " --version").status != 0) GTEST_SKIP() << "no other user may run it";
+  if (as_user("exec " + user + program_path() + " --version").status != 0) GTEST_SKIP() << "no other user may run it";
   const std::string fit =
-      WIDELIMIT_PROGRAM " fit --network fc:1 --train digits --machine ridge --out m.h5 -q --threads ";
+      program_path() + " fit --network fc:1 --train digits --machine ridge --out m.h5 -q --threads ";
   const std::string shell = "exec " + user + "bash -c 'ulimit -u 4; exec ";
   expect_refusal(as_user(shell + fit + "64'"), {"the system grants", "threads of", "ulimit -u"});
   EXPECT_EQ(as_user(shell + fit + "1'").status, 0);
@@ -88,7 +89,7 @@ TEST(Limits, FewOpenFilesAreToldAsSuch) {
 TEST(Limits, APermissionThatLacksIsToldAsSuch) {
   const Folder folder;
   // Root can read everything, unless it drops the capability.
-  std::vector<std::string> words{"setpriv", "--bounding-set=-dac_override,-dac_read_search", WIDELIMIT_PROGRAM};
+  std::vector<std::string> words{"setpriv", "--bounding-set=-dac_override,-dac_read_search", program_path()};
   if (::geteuid() != 0) words.erase(words.begin(), words.begin() + 2);
   const auto as_anybody = [&](const std::vector<std::string>& arguments) {
     std::vector<std::string> all = words;
@@ -162,7 +163,7 @@ TEST(Limits, WhatIsNoRegularFileIsNotWrittenTo) {
   fs::create_directory(folder.path("folder.h5"));
   const std::string kernel = "kernel --network fc:1 --train spirals --limit 9 --out ";
   for (const char* name : {"pipe.npz", "pipe.h5", "folder.h5"}) {
-    expect_refusal(folder.run({"bash", "-c", WIDELIMIT_PROGRAM " " + kernel + name}), {name, "not a regular file"});
+    expect_refusal(folder.run({"bash", "-c", program_path() + " " + kernel + name}), {name, "not a regular file"});
   }
   const Finished page = folder.widelimit({"doctor", "--report", "/dev/null"});
   expect_refusal(page, {"/dev/null"});

@@ -1,4 +1,5 @@
 #include "tests/app/program.hpp"
+#include "tests/paths.hpp"
 
 #include "widelimit/base/version.hpp"
 #include "widelimit/data/file/journal.hpp"
@@ -21,7 +22,7 @@ using Json = nlohmann::json;
 using Words = std::vector<std::string>;
 
 const fs::path& golden() {
-  static const fs::path path = fs::path(WIDELIMIT_GOLDEN) / "v0.1.0";
+  static const fs::path path = golden_file("v0.1.0");
   return path;
 }
 

@@ -1,4 +1,5 @@
 #include "tests/app/program.hpp"
+#include "tests/paths.hpp"
 
 #include "widelimit/base/memory.hpp"
 
@@ -78,7 +79,7 @@ Finished run_in(const fs::path& folder, const std::vector<std::string>& words, c
 }
 
 std::vector<std::string> with_program(const std::vector<std::string>& arguments) {
-  std::vector<std::string> words{WIDELIMIT_PROGRAM};
+  std::vector<std::string> words{program_path()};
   words.insert(words.end(), arguments.begin(), arguments.end());
   return words;
 }

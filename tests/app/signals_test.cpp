@@ -1,4 +1,5 @@
 #include "tests/app/program.hpp"
+#include "tests/paths.hpp"
 
 #include <gtest/gtest.h>
 
@@ -80,7 +81,7 @@ TEST(Signals, ProgramsThatRunForUsEndWithUs) {
   fs::create_directory(folder.path("bin"));
   folder.write("bin/gnuplot", "#!/bin/sh\n[ \"$1\" = --version ] || exec sleep 987\n");
   fs::permissions(folder.path("bin/gnuplot"), fs::perms::owner_all);
-  const std::string run = "PATH=$PWD/bin:$PATH TMPDIR=$PWD timeout -s TERM 2 " WIDELIMIT_PROGRAM
+  const std::string run = "PATH=$PWD/bin:$PATH TMPDIR=$PWD timeout -s TERM 2 " + program_path() +
                           " kernel --network fc:1 --train spirals --limit 50 --out k.npz --report page.html -q; "
                           "echo status $?; pgrep -f '^sleep 987'; ls";
   const Finished shell = folder.run({"bash", "-c", run});
@@ -90,10 +91,11 @@ TEST(Signals, ProgramsThatRunForUsEndWithUs) {
 
 TEST(Signals, AnIgnoredHangUpStaysIgnored) {
   const Folder folder;
-  const Finished run = folder.run({"bash", "-c",
-                                   "trap '' HUP; " WIDELIMIT_PROGRAM
-                                   " kernel --network fc:3 --train 'spirals(n=3000)' --out k.npz -q & sleep 0.3; kill "
-                                   "-HUP $!; wait $!"});
+  const Finished run =
+      folder.run({"bash", "-c",
+                  "trap '' HUP; " + program_path() +
+                      " kernel --network fc:3 --train 'spirals(n=3000)' --out k.npz -q & sleep 0.3; kill "
+                      "-HUP $!; wait $!"});
   EXPECT_EQ(run.status, 0) << run.err;
   EXPECT_TRUE(fs::exists(folder.path("k.npz")));
 }

@@ -1,4 +1,5 @@
 #include "tests/app/program.hpp"
+#include "tests/paths.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,9 +9,7 @@ namespace {
 const std::string table = "a,b,kind\n0,1,x\n1,0,y\n0.2,0.9,x\n0.8,0.1,y\n";
 
 /// Runs a shell command in which $0 is the program.
-Finished shell(const Folder& folder, const std::string& line) {
-  return folder.run({"sh", "-c", line, WIDELIMIT_PROGRAM});
-}
+Finished shell(const Folder& folder, const std::string& line) { return folder.run({"sh", "-c", line, program_path()}); }
 
 TEST(StandardInput, FitAndPredictInAPipe) {
   const Folder folder;
@@ -46,7 +45,7 @@ TEST(StandardInput, WaitingEndsWithAnInterrupt) {
   // A pipe without data whose other end stays open, because the program itself inherits it.
   ASSERT_EQ(folder.run({"mkfifo", "pipe"}).status, 0);
   const Finished run = folder.run(
-      {"sh", "-c", "\"$0\" data show - <> pipe & id=$!; sleep 0.5; kill -INT $id; wait $id", WIDELIMIT_PROGRAM});
+      {"sh", "-c", "\"$0\" data show - <> pipe & id=$!; sleep 0.5; kill -INT $id; wait $id", program_path()});
   EXPECT_EQ(run.status, 130) << run.err;
 }
 

@@ -1,4 +1,5 @@
 #include "tests/app/program.hpp"
+#include "tests/paths.hpp"
 
 #include <gtest/gtest.h>
 
@@ -66,7 +67,7 @@ TEST(Statuses, ResourcesAreCheckedBeforeTheWork) {
 }
 
 TEST(Statuses, StandardOutputThatCannotBeWritten) {
-  const Finished run = Folder().run({"bash", "-c", WIDELIMIT_PROGRAM " doctor > /dev/full"});
+  const Finished run = Folder().run({"bash", "-c", program_path() + " doctor > /dev/full"});
   EXPECT_EQ(run.status, 5);
   EXPECT_NE(run.err.find("standard output"), std::string::npos) << run.err;
 }

@@ -1,4 +1,5 @@
 #include "tests/app/program.hpp"
+#include "tests/paths.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,9 +13,7 @@ namespace fs = std::filesystem;
 /// Runs the program in a shell that redirects its streams.
 int status_of(const Folder& folder, const std::string& arguments, const std::string& redirection) {
   // The status is that of the program, even if a pipe follows.
-  return folder
-      .run({"bash", "-c",
-            std::string(WIDELIMIT_PROGRAM) + " " + arguments + " " + redirection + "; exit ${PIPESTATUS[0]}"})
+  return folder.run({"bash", "-c", program_path() + " " + arguments + " " + redirection + "; exit ${PIPESTATUS[0]}"})
       .status;
 }
 

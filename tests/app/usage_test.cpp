@@ -1,4 +1,5 @@
 #include "tests/app/program.hpp"
+#include "tests/paths.hpp"
 
 #include <gtest/gtest.h>
 
@@ -91,12 +92,12 @@ TEST(Usage, CudaSaysWhyItIsAbsent) {
     words.insert(words.end(), kernel.begin(), kernel.end());
     return folder.run(words);
   };
-  std::filesystem::copy_file(WIDELIMIT_PROGRAM, folder.path("alone"));
+  std::filesystem::copy_file(program_path(), folder.path("alone"));
   expect_error(with_plugins(folder.path("alone").string()), 2,
                {"libwidelimit_cuda.so was not found", "WIDELIMIT_PLUGINS"});
   std::filesystem::create_directory(folder.path("plugins"));
   folder.write("plugins/libwidelimit_cuda.so", "no library");
-  expect_error(with_plugins(WIDELIMIT_PROGRAM), 2, {"CUDA plug-in cannot be loaded"});
+  expect_error(with_plugins(program_path()), 2, {"CUDA plug-in cannot be loaded"});
 }
 
 TEST(Usage, NumbersOutOfRangeAreNamed) {
@@ -173,7 +174,7 @@ TEST(Usage, EveryHelpEndsInAnExampleThatRuns) {
     const std::string example = example_of(help.out);
     ASSERT_TRUE(example.starts_with("widelimit ")) << help.out;
     if (example.find(" demo") != std::string::npos) continue;  // has its own test
-    const Finished run = folder.run({"bash", "-c", WIDELIMIT_PROGRAM + example.substr(9)});
+    const Finished run = folder.run({"bash", "-c", program_path() + example.substr(9)});
     EXPECT_EQ(run.status, 0) << example << "\n" << run.err;
   }
 }

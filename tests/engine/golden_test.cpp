@@ -1,5 +1,5 @@
 #include "tests/engine/engines.hpp"
-#include "tests/engine/golden_file.hpp"
+#include "tests/paths.hpp"
 #include "widelimit/data/formats/npz.hpp"
 #include "widelimit/kernel/gram.hpp"
 

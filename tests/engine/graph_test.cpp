@@ -8,7 +8,7 @@
 
 #include "tests/base/random_graphs.hpp"
 #include "tests/engine/engines.hpp"
-#include "tests/engine/golden_file.hpp"
+#include "tests/paths.hpp"
 
 #include <gtest/gtest.h>
 

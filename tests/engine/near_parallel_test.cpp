@@ -1,3 +1,4 @@
+#include "tests/paths.hpp"
 #include "widelimit/engine/select.hpp"
 #include "widelimit/kernel/gram.hpp"
 
@@ -24,7 +25,7 @@ struct NearPair {
 };
 
 std::vector<NearPair> near_pairs(const std::string& group, const Shape& shape) {
-  std::ifstream file(std::string(WIDELIMIT_GOLDEN) + "/near_parallel.json");
+  std::ifstream file(test::golden_file("near_parallel.json"));
   const nlohmann::json golden = nlohmann::json::parse(file)[group];
   std::vector<NearPair> result;
   for (const auto& [network, rows] : golden["kernels"].items()) {

@@ -1,3 +1,4 @@
+#include "tests/paths.hpp"
 #include "widelimit/base/random.hpp"
 #include "widelimit/engine/select.hpp"
 #include "widelimit/kernel/gram.hpp"
@@ -19,7 +20,7 @@ struct GoldenPair {
 };
 
 std::vector<GoldenPair> golden_pairs() {
-  std::ifstream file(std::string(WIDELIMIT_GOLDEN) + "/quadrature.json");
+  std::ifstream file(test::golden_file("quadrature.json"));
   std::vector<GoldenPair> pairs;
   for (const auto& entry : nlohmann::json::parse(file)) {
     const auto x1 = entry["x1"].get<std::vector<double>>();

@@ -1,5 +1,6 @@
 #include "widelimit/network/presets.hpp"
 
+#include "tests/paths.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/network/network.hpp"
 #include "widelimit/network/shape.hpp"
@@ -78,7 +79,7 @@ TEST(Presets, MyrtleBringsAnImageToOnePosition) {
 }
 
 TEST(Presets, LabelAwareEqualsTheReference) {
-  std::ifstream stream(std::string(WIDELIMIT_GOLDEN) + "/open_image.json");
+  std::ifstream stream(test::golden_file("open_image.json"));
   const auto cases = nlohmann::json::parse(stream);
   EXPECT_EQ(network_of("lantk_cnn8"), Network::from_json(cases.at("lantk_cnn8")));
 }

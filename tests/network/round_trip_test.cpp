@@ -1,5 +1,6 @@
 #include "random_network.hpp"
 
+#include "tests/paths.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/network/forms.hpp"
 #include "widelimit/network/shape.hpp"
@@ -15,7 +16,7 @@ namespace widelimit {
 namespace {
 
 nlohmann::json golden(const std::string& name) {
-  std::ifstream stream(std::string(WIDELIMIT_GOLDEN) + "/" + name);
+  std::ifstream stream(test::golden_file(name));
   return nlohmann::json::parse(stream);
 }
 

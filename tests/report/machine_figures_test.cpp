@@ -1,5 +1,6 @@
 #include "widelimit/report/figures/machine_figures.hpp"
 
+#include "tests/paths.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/report/drawing/gnuplot.hpp"
 #include "widelimit/report/drawing/process.hpp"
@@ -79,7 +80,7 @@ TEST_F(MachineFigures, OpenInChromium) {
   const TemporaryFolder folder;
   page.write(folder.path() / "page.html");
   const ProgramEnd ending = run_program(
-      {"python3", WIDELIMIT_OPEN_PAGE, (folder.path() / "page.html").string(), "--figures", "4"}, folder.path());
+      {"python3", test::open_page_script(), (folder.path() / "page.html").string(), "--figures", "4"}, folder.path());
   if (!ending.found || ending.status == 77) GTEST_SKIP() << "python3 or chromium is absent: " << ending.output;
   EXPECT_TRUE(ending.succeeded()) << ending.output;
 }

@@ -1,3 +1,4 @@
+#include "tests/paths.hpp"
 #include "widelimit/base/random.hpp"
 #include "widelimit/report/drawing/gnuplot.hpp"
 #include "widelimit/report/drawing/process.hpp"
@@ -112,8 +113,8 @@ TEST(Page, OpensInChromiumWithAllFigures) {
   const char* keep = std::getenv("WIDELIMIT_SAMPLE_PAGE");
   const std::filesystem::path path = keep == nullptr ? folder.path() / "page.html" : std::filesystem::path(keep);
   sample_page().write(path);
-  const auto script = std::filesystem::path(WIDELIMIT_GOLDEN).parent_path() / "report" / "open_page.py";
-  const ProgramEnd ending = run_program({"python3", script.string(), path.string(), "--figures", "5"}, folder.path());
+  const ProgramEnd ending =
+      run_program({"python3", test::open_page_script(), path.string(), "--figures", "5"}, folder.path());
   if (!ending.found || ending.status == 77) GTEST_SKIP() << "python3 or chromium is absent: " << ending.output;
   EXPECT_TRUE(ending.succeeded()) << ending.output;
 }

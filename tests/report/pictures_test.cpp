@@ -1,5 +1,6 @@
 #include "widelimit/report/drawing/pictures.hpp"
 
+#include "tests/paths.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/report/drawing/process.hpp"
 #include "widelimit/report/file.hpp"
@@ -100,7 +101,7 @@ TEST(Pictures, OpenInChromium) {
   const TemporaryFolder folder;
   page.write(folder.path() / "page.html");
   const ProgramEnd ending = run_program(
-      {"python3", WIDELIMIT_OPEN_PAGE, (folder.path() / "page.html").string(), "--figures", "1"}, folder.path());
+      {"python3", test::open_page_script(), (folder.path() / "page.html").string(), "--figures", "1"}, folder.path());
   if (!ending.found || ending.status == 77) GTEST_SKIP() << "python3 or chromium is absent: " << ending.output;
   EXPECT_TRUE(ending.succeeded()) << ending.output;
 }
