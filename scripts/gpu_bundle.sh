@@ -35,20 +35,7 @@ awk '$2 != version {if (version) print "};"; version = $2; print version " {"} {
 cc -shared -fPIC -w -Wl,-soname,libxml2.so.2 -Wl,--version-script="$folder/xml.map" -o "$bundle/lib/libxml2.so.2" \
   "$folder/xml.c"
 
-cat >"$bundle/run.sh" <<'RUN'
-#!/usr/bin/env bash
-# run.sh doctor | tests [gtest options] | sanitize TOOL [gtest options] | bench [options of bench_cuda] | any other
-# arguments of widelimit. TOOL is memcheck, racecheck or initcheck of NVIDIA's compute-sanitizer.
-here=$(cd "$(dirname "$0")" && pwd)
-export LD_LIBRARY_PATH=$here/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} WIDELIMIT_GOLDEN=$here/golden
-case ${1:-doctor} in
-  tests) shift && exec "$here/bin/cuda_tests" --gtest_brief=1 "$@" ;;
-  sanitize) exec compute-sanitizer --tool "$2" --error-exitcode 1 "$here/bin/cuda_tests" --gtest_brief=1 "${@:3}" ;;
-  bench) shift && cd "$here" && exec bin/bench_cuda "$@" ;;
-  *) exec "$here/bin/widelimit" "${@:-doctor}" ;;
-esac
-RUN
-chmod +x "$bundle/run.sh"
+cp scripts/gpu_run.sh "$bundle/run.sh"
 mkdir -p "$(dirname "$out")"
 tar -C "$folder" -c widelimit-gpu | xz -T0 -6 >"$out"
 bytes=$(stat -c %s "$out")
