@@ -21,11 +21,8 @@ inline Model machine_of(const std::string& network, const Matrix<double>& suppor
   model.machine = scheme == Scheme::values ? Machine::ridge : Machine::svm;
   model.scheme = scheme;
   for (Index c = 0; c < classes; ++c) model.classes.push_back(std::to_string(c));
-  Matrix<double> rows(support.rows(), support.cols());
-  std::copy_n(support.data(), support.rows() * support.cols(), rows.data());
-  model.support = std::move(rows);
-  model.alpha = Matrix<double>(alpha.rows(), alpha.cols());
-  std::copy_n(alpha.data(), alpha.rows() * alpha.cols(), model.alpha.data());
+  model.support = support.copy();
+  model.alpha = alpha.copy();
   model.bias = bias.empty() ? std::vector<double>(static_cast<std::size_t>(alpha.cols()), 0.0) : std::move(bias);
   return model;
 }

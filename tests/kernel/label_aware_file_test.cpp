@@ -84,8 +84,8 @@ class LabelAwareFile : public testing::Test {
 /// interruption.
 TEST_F(LabelAwareFile, HasTheBitsOfMemoryAndResumes) {
   EXPECT_LT(*options.memory, usize(8 * (n * n + tests * n)));
-  AnyMatrix train = copied(problem.k);
-  AnyMatrix test = copied(problem.k_test);
+  AnyMatrix train = problem.k.copy();
+  AnyMatrix test = problem.k_test.copy();
   const LabelAwareKernels made = make_label_aware(train, &test, problem.sources(), problem.labels, 2, {}, *engine);
   const LabelAwareFileSummary whole = write();
   EXPECT_EQ(whole.made.aware.lambda, made.aware.lambda);
@@ -121,8 +121,8 @@ TEST_F(LabelAwareFile, HasTheBitsOfMemoryAndResumes) {
 /// A run that resumes, or finds the file complete, counts the clamped pairs of all tiles.
 TEST_F(LabelAwareFile, CountsClampedPairsOfEveryRun) {
   options.aware = {.method = LabelAwareMethod::kr1};
-  AnyMatrix train = copied(problem.k);
-  AnyMatrix test = copied(problem.k_test);
+  AnyMatrix train = problem.k.copy();
+  AnyMatrix test = problem.k_test.copy();
   const LabelAwareKernels made =
       make_label_aware(train, &test, problem.sources(), problem.labels, 2, options.aware, *engine);
   ASSERT_GT(made.beyond, 0);

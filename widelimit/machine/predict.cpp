@@ -107,8 +107,7 @@ void each_strip(const Model& model, const SampleView& samples, const Engine& eng
 
 Fit fit_of(const Model& model) {
   Fit fit;
-  fit.alpha = Matrix<double>(model.supports(), model.outputs(), Content::unset);
-  std::copy_n(model.alpha.data(), model.supports() * model.outputs(), fit.alpha.data());
+  fit.alpha = model.alpha.copy();
   fit.bias = model.bias;
   return fit;
 }

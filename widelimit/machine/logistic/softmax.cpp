@@ -64,10 +64,8 @@ class SoftmaxNewton {
 };
 
 double SoftmaxNewton::dual() const {
-  Matrix<double> pi(pi_.rows(), pi_.cols(), Content::unset);
-  Matrix<double> r(r_.rows(), r_.cols(), Content::unset);
-  std::copy_n(pi_.data(), pi.rows() * pi.cols(), pi.data());
-  std::copy_n(r_.data(), r.rows() * r.cols(), r.data());
+  Matrix<double> pi = pi_.copy();
+  Matrix<double> r = r_.copy();
   if (features_.has_bias()) losses_.balance(pi, r);
   const Matrix<double> pulled = features_.pull(r);
   return losses_.entropy(pi) - features_.product(pulled, pulled) / (2 * options_.lambda);
@@ -224,11 +222,7 @@ Fit solve(const GramMatrix& k, const SoftmaxLosses& losses, const LogisticOption
   Fit fit = as_fit(features, options.lambda, newton, summary, true);
   for (int step = 0; step < most_refinements && !enough; ++step) {
     refine(setting, losses, features, fit);
-    Fit offered = zero_fit(k.samples(), losses.classes());
-    std::copy_n(fit.alpha.data(), k.samples() * losses.classes(), offered.alpha.data());
-    offered.bias = fit.bias;
-    offered.summary = summary;
-    enough = proved.offer(std::move(offered));
+    enough = proved.offer({fit.alpha.copy(), fit.bias, summary});
   }
   return std::move(proved).take(k.samples(), losses.classes(), options.max_iterations);
 }
