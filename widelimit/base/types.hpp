@@ -3,6 +3,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 
@@ -17,6 +18,15 @@ using Index = std::ptrdiff_t;
 enum class Precision : std::uint8_t { f32, f64 };
 template <std::floating_point T>
 constexpr Precision precision_of = sizeof(T) == sizeof(float) ? Precision::f32 : Precision::f64;
+/// Returns the bytes of a number.
+[[nodiscard]] constexpr std::size_t size_of(Precision precision) {
+  return precision == Precision::f32 ? sizeof(float) : sizeof(double);
+}
+/// Returns the machine epsilon.
+[[nodiscard]] constexpr double epsilon_of(Precision precision) {
+  return precision == Precision::f32 ? double{std::numeric_limits<float>::epsilon()}
+                                     : std::numeric_limits<double>::epsilon();
+}
 
 [[nodiscard]] std::string_view to_string(Precision precision);
 [[nodiscard]] Precision parse_precision(std::string_view text);

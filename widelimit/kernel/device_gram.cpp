@@ -96,8 +96,8 @@ class HostTiles {
 bool fits_engine(const GramTask& task, const Engine& engine) {
   const DeviceMatrices* const device = device_matrices(engine);
   if (device == nullptr) return true;
-  const double entry = task.precision == Precision::f32 ? sizeof(float) : sizeof(double);
-  const double matrix = static_cast<double>(task.x1.count()) * static_cast<double>(task.columns().count()) * entry;
+  const double matrix = static_cast<double>(task.x1.count()) * static_cast<double>(task.columns().count()) *
+                        static_cast<double>(size_of(task.precision));
   const double samples = static_cast<double>(samples_of(task)) * static_cast<double>(sample_bytes(task, engine));
   const auto edge = engine.kernels().tile_edge(*task.recipe);
   const auto beside = static_cast<double>(device->tile_bytes(std::min(edge, task.x1.count()), 0, task.precision));

@@ -23,9 +23,8 @@ struct Blocks {
 Blocks plan_blocks(const Recipe& recipe, const SampleView& x, const NetworkGramOptions& options, const Engine& engine) {
   const Kernels& kernels = engine.kernels();
   const Index edge = gram_tile_edge(x.count(), x.count(), kernels.tile_edge(recipe));
-  const std::size_t entry = options.precision == Precision::f32 ? sizeof(float) : sizeof(double);
   const auto fixed = [&](Index block) {  // one block, and per thread the correlations from which a tile is computed
-    return static_cast<std::size_t>(block * block) * entry +
+    return static_cast<std::size_t>(block * block) * size_of(options.precision) +
            static_cast<std::size_t>(engine.threads() * edge * edge) * sizeof(double);
   };
   // Enough tiles for all threads, but independent of their number, on which the result must not depend bitwise. Half of

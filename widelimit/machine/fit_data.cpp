@@ -213,7 +213,7 @@ std::optional<FittedData> fit_on_device(const KernelRequest& request, const Samp
 }
 
 AnyMatrix read_all(const GramFile& gram, const std::string& path, const KernelRequest& request) {
-  const double entry = gram.precision() == Precision::f32 ? sizeof(float) : sizeof(double);
+  const auto entry = static_cast<double>(size_of(gram.precision()));
   require_memory(entry * static_cast<double>(gram.rows()) * static_cast<double>(gram.cols()), request.memory,
                  fmt::format("'{}' of {}", gram.name(), path),
                  "allow more memory; ridge by conjugate gradients needs less", {Remedy::more_memory});

@@ -229,10 +229,9 @@ std::uint64_t FileTask::key(const Tile& tile) const {
 
 std::size_t FileTask::tile_bytes(const Engine& engine) const {
   const auto length = static_cast<std::size_t>(edge(engine));
-  const std::size_t entry = gram.precision == Precision::f32 ? sizeof(float) : sizeof(double);
   // The outputs, one transposed tile, and the correlations from which the engine computes them.
   const std::size_t matrices = static_cast<std::size_t>(gram.recipe->outputs) + 1;
-  return static_cast<std::size_t>(engine.threads()) * length * length * (matrices * entry + sizeof(double));
+  return static_cast<std::size_t>(engine.threads()) * length * length * (matrices * size_of(gram.precision) + sizeof(double));
 }
 
 std::vector<EntryCount> write_tiles(const FileTask& task, const PanelPlan& plan, const Engine& engine, GramWriter& file,

@@ -104,15 +104,12 @@ class FileSource final : public GramSource {
   }
   /// Approximate cost of reading and copying a number.
   [[nodiscard]] double entry_cost() const override { return 20; }
-  [[nodiscard]] std::size_t bytes() const override { return usize(edge_ * edge_) * entry_bytes(file_); }
+  [[nodiscard]] std::size_t bytes() const override { return usize(edge_ * edge_) * size_of(precision()); }
 
  private:
-  static std::size_t entry_bytes(const GramFile& file) {
-    return file.precision() == Precision::f32 ? sizeof(float) : sizeof(double);
-  }
   /// Two blocks are in memory while the triangles are compared. A multiple of the chunk size if one chunk fits.
   static Index block_edge(const GramFile& file, std::size_t memory) {
-    const std::size_t entries = memory / (2 * entry_bytes(file));
+    const std::size_t entries = memory / (2 * size_of(file.precision()));
     const auto fits = static_cast<Index>(std::sqrt(static_cast<double>(entries)));
     if (fits < 1)
       fail(Code::resource, "{} bytes of memory cannot hold an entry of '{}'; allow more", memory, file.name());
@@ -203,7 +200,7 @@ AnyMatrix GramFile::read(Index row, Index col, Index rows, Index cols) const {
     fail(Code::usage, "a block of {} × {} is larger than {}, which is {} × {}", rows, cols, matrix_.name, matrix_.rows,
          matrix_.cols);
   }
-  const double entry = matrix_.precision == Precision::f32 ? sizeof(float) : sizeof(double);
+  const auto entry = static_cast<double>(size_of(matrix_.precision));
   require_memory(entry * static_cast<double>(rows) * static_cast<double>(cols), std::nullopt,
                  fmt::format("a block of {} × {} of {}", rows, cols, matrix_.name), "read smaller blocks", {});
   return matrix_.precision == Precision::f32 ? filled(Matrix<float>(rows, cols)) : filled(Matrix<double>(rows, cols));

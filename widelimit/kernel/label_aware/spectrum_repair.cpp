@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <vector>
 
 namespace widelimit {
@@ -55,10 +54,7 @@ SpectrumRepair repair_spectrum(EngineMatrix& kernel, Psd psd, const Engine& engi
   EngineMatrix copy = algebra.copy_of(kernel, Precision::f64);
   const std::vector<double> values = psd == Psd::clip ? algebra.eigenvectors(std::move(copy), vectors, progress)
                                                       : algebra.eigenvalues(std::move(copy), progress);
-  count_signs(values,
-              kernel.precision() == Precision::f32 ? static_cast<double>(std::numeric_limits<float>::epsilon())
-                                                   : std::numeric_limits<double>::epsilon(),
-              repair);
+  count_signs(values, epsilon_of(kernel.precision()), repair);
   if (repair.inertia.negative == 0) return repair;
   if (psd == Psd::clip) {
     if (repair.inertia.positive == 0) fail(Code::numerical, "the kernel has no positive eigenvalue to keep");
