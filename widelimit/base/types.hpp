@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -13,6 +14,10 @@ namespace widelimit {
 using Index = std::ptrdiff_t;
 /// Converts an index for standard containers.
 [[nodiscard]] constexpr std::size_t usize(Index k) { return static_cast<std::size_t>(k); }
+/// Returns factors[i], or 1 without factors: weights, scales and widths that are all 1 are passed as an empty span.
+[[nodiscard]] inline double factor_at(std::span<const double> factors, Index i) {
+  return factors.empty() ? 1.0 : factors[usize(i)];
+}
 
 /// Floating-point precision of a call.
 enum class Precision : std::uint8_t { f32, f64 };

@@ -85,16 +85,15 @@ struct RidgeProduct {
   double shift;
   Progress* progress;
 
-  [[nodiscard]] double scale_of(Index i) const { return scale.empty() ? 1.0 : scale[static_cast<std::size_t>(i)]; }
   [[nodiscard]] Matrix<double> operator()(const Matrix<double>& v) const {
     Matrix<double> scaled(v.rows(), v.cols(), Content::unset);
     for (Index i = 0; i < v.rows(); ++i) {
-      for (Index j = 0; j < v.cols(); ++j) scaled(i, j) = scale_of(i) * v(i, j);
+      for (Index j = 0; j < v.cols(); ++j) scaled(i, j) = factor_at(scale, i) * v(i, j);
     }
     Matrix<double> out(v.rows(), v.cols(), Content::unset);
     k.multiply(scaled.view(), out.view(), progress);
     for (Index i = 0; i < v.rows(); ++i) {
-      for (Index j = 0; j < v.cols(); ++j) out(i, j) = scale_of(i) * out(i, j) + shift * v(i, j);
+      for (Index j = 0; j < v.cols(); ++j) out(i, j) = factor_at(scale, i) * out(i, j) + shift * v(i, j);
     }
     return out;
   }

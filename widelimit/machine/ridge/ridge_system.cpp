@@ -7,16 +7,12 @@ namespace widelimit {
 
 namespace {
 
-double scale_of(std::span<const double> scale, Index i) {
-  return scale.empty() ? 1.0 : scale[static_cast<std::size_t>(i)];
-}
-
 double border(const Matrix<double>& solved, std::span<const double> scale, Index output) {
   double above = 0;
   double below = 0;
   for (Index i = 0; i < solved.rows(); ++i) {
-    above += scale_of(scale, i) * solved(i, output);
-    below += scale_of(scale, i) * solved(i, solved.cols() - 1);
+    above += factor_at(scale, i) * solved(i, output);
+    below += factor_at(scale, i) * solved(i, solved.cols() - 1);
   }
   return below != 0 ? above / below : 0.0;
 }
@@ -33,8 +29,8 @@ Matrix<double> right_hand_sides(MatrixView<const double> targets, std::span<cons
   const Index outputs = targets.cols;
   Matrix<double> b(targets.rows, outputs + (bias ? 1 : 0), Content::unset);
   for (Index i = 0; i < targets.rows; ++i) {
-    for (Index j = 0; j < outputs; ++j) b(i, j) = scale_of(scale, i) * targets(i, j);
-    if (bias) b(i, outputs) = scale_of(scale, i);
+    for (Index j = 0; j < outputs; ++j) b(i, j) = factor_at(scale, i) * targets(i, j);
+    if (bias) b(i, outputs) = factor_at(scale, i);
   }
   return b;
 }
@@ -44,7 +40,7 @@ void set_coefficients(const Matrix<double>& solved, std::span<const double> scal
     const double b = bias ? border(solved, scale, j) : 0.0;
     fit.bias[static_cast<std::size_t>(j)] = b;
     for (Index i = 0; i < solved.rows(); ++i) {
-      fit.alpha(i, j) = scale_of(scale, i) * (solved(i, j) - (bias ? b * solved(i, solved.cols() - 1) : 0.0));
+      fit.alpha(i, j) = factor_at(scale, i) * (solved(i, j) - (bias ? b * solved(i, solved.cols() - 1) : 0.0));
     }
   }
 }
