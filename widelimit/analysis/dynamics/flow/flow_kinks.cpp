@@ -101,8 +101,6 @@ constexpr Index events_between_refreshes = 64;
 constexpr std::size_t most_listed_events = 100'000;
 constexpr double kink_rounding = 64 * std::numeric_limits<double>::epsilon();
 
-std::size_t nth(Index i) { return static_cast<std::size_t>(i); }
-
 KinkFlow::KinkFlow(Input input, std::function<void()> on_progress)
     : in_(std::move(input)), on_progress_(std::move(on_progress)), least_(in_.k) {
   const std::size_t n = in_.targets.size();
@@ -116,21 +114,21 @@ KinkFlow::KinkFlow(Input input, std::function<void()> on_progress)
 LeastSubgradient::State KinkFlow::state() { return {on_kink_, lower_, upper_, pull_, u_, product_}; }
 
 void KinkFlow::set_on_kink(Index sample, int kink) {
-  const Kinks& kinks = kinks_[nth(sample)];
+  const Kinks& kinks = kinks_[usize(sample)];
   const auto below = static_cast<std::size_t>(kink);
-  kink_[nth(sample)] = kink;
+  kink_[usize(sample)] = kink;
   on_kink_.push_back(sample);
-  lower_[nth(sample)] = kinks.slope[below];
-  upper_[nth(sample)] = kinks.slope[below + 1];
-  g_[nth(sample)] = kinks.at[below];
+  lower_[usize(sample)] = kinks.slope[below];
+  upper_[usize(sample)] = kinks.slope[below + 1];
+  g_[usize(sample)] = kinks.at[below];
 }
 
 void KinkFlow::place() {
   in_.k.multiply(in_.alpha.data(), g_.data());
   for (Index i = 0; i < std::ssize(g_); ++i) {
-    double& g = g_[nth(i)];
-    g += in_.offset[nth(i)];
-    const Kinks& kinks = kinks_[nth(i)];
+    double& g = g_[usize(i)];
+    g += in_.offset[usize(i)];
+    const Kinks& kinks = kinks_[usize(i)];
     int piece = 0;
     for (int p = 0; p < kinks.count; ++p) {
       const double at = kinks.at[static_cast<std::size_t>(p)];
@@ -140,8 +138,8 @@ void KinkFlow::place() {
       }
       if (g > at) piece = p + 1;
     }
-    piece_[nth(i)] = piece;
-    u_[nth(i)] = kinks.slope[static_cast<std::size_t>(piece)];
+    piece_[usize(i)] = piece;
+    u_[usize(i)] = kinks.slope[static_cast<std::size_t>(piece)];
   }
   resolve_kinks(-1);
 }
@@ -151,13 +149,13 @@ KinkFlow::Next KinkFlow::next_event() const {
   Next next;
   double soonest = std::numeric_limits<double>::infinity();
   for (Index i = 0; i < std::ssize(g_); ++i) {
-    if (kink_[nth(i)] >= 0) continue;
-    const double speed = -lambda * g_[nth(i)] - product_[nth(i)];
-    const int kink = speed > 0 ? piece_[nth(i)] : piece_[nth(i)] - 1;
-    if (kink < 0 || kink >= kinks_[nth(i)].count) continue;
-    if (std::abs(speed) <= least_.rounding(i, lambda * g_[nth(i)])) continue;
+    if (kink_[usize(i)] >= 0) continue;
+    const double speed = -lambda * g_[usize(i)] - product_[usize(i)];
+    const int kink = speed > 0 ? piece_[usize(i)] : piece_[usize(i)] - 1;
+    if (kink < 0 || kink >= kinks_[usize(i)].count) continue;
+    if (std::abs(speed) <= least_.rounding(i, lambda * g_[usize(i)])) continue;
     // Arrival time without decay of the speed; τ is monotone in it, so one logarithm suffices.
-    const double ahead = std::max((kinks_[nth(i)].at[static_cast<std::size_t>(kink)] - g_[nth(i)]) / speed, 0.0);
+    const double ahead = std::max((kinks_[usize(i)].at[static_cast<std::size_t>(kink)] - g_[usize(i)]) / speed, 0.0);
     if (lambda * ahead < 1 && ahead < soonest) {
       soonest = ahead;
       next.sample = i;
@@ -211,7 +209,7 @@ void KinkFlow::resolve_kinks(Index arrived) {
   std::vector<bool> held(on_kink_.size());
   for (std::size_t e = 0; e < on_kink_.size(); ++e) {
     held[e] = least_.slides(on_kink_[e]);
-    pull_[nth(on_kink_[e])] = in_.lambda * g_[nth(on_kink_[e])];
+    pull_[usize(on_kink_[e])] = in_.lambda * g_[usize(on_kink_[e])];
   }
   if (count_ == 0) least_.refine(state());
   settled_ = least_.solve(state());
@@ -219,12 +217,12 @@ void KinkFlow::resolve_kinks(Index arrived) {
   for (std::size_t e = 0; e < on_kink_.size(); ++e) {
     const Index i = on_kink_[e];
     const bool slides = least_.slides(i);
-    const double speed = -(pull_[nth(i)] + product_[nth(i)]);
-    const bool below = u_[nth(i)] == lower_[nth(i)];
-    const bool goes = !slides && (below ? -speed : speed) > least_.rounding(i, pull_[nth(i)]);
+    const double speed = -(pull_[usize(i)] + product_[usize(i)]);
+    const bool below = u_[usize(i)] == lower_[usize(i)];
+    const bool goes = !slides && (below ? -speed : speed) > least_.rounding(i, pull_[usize(i)]);
     if (goes) {
-      piece_[nth(i)] = kink_[nth(i)] + (below ? 0 : 1);
-      kink_[nth(i)] = -1;
+      piece_[usize(i)] = kink_[usize(i)] + (below ? 0 : 1);
+      kink_[usize(i)] = -1;
     } else {
       staying.push_back(i);
     }
