@@ -1,9 +1,10 @@
 #include "widelimit/analysis/dynamics/flow/least_subgradient.hpp"
 
+#include "widelimit/engine/host/host.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include "widelimit/engine/host/host.hpp"
 
 namespace widelimit {
 
@@ -18,7 +19,7 @@ constexpr double rounding_units = 32;
 LeastSubgradient::LeastSubgradient(const GramMatrix& k)
     : k_(k),
       columns_(std::make_shared<GramColumns<double>>(k)),
-      position_(usize(k.samples()), -1),
+      slides_(usize(k.samples()), false),
       lengths_(usize(k.samples())) {
   for (Index i = 0; i < k.samples(); ++i) {
     lengths_[usize(i)] = std::sqrt(std::max(k.diagonal()[usize(i)], 0.0));
@@ -37,7 +38,7 @@ void LeastSubgradient::move(const State& state, Index sample, double by) {
 }
 
 void LeastSubgradient::bind(std::size_t place) {
-  position_[usize(free_[place])] = -1;
+  slides_[usize(free_[place])] = false;
   factor_.remove(static_cast<Index>(place));
   free_.erase(free_.begin() + static_cast<Index>(place));
 }
@@ -104,7 +105,7 @@ void LeastSubgradient::release(const State& state, Index sample) {
     if (blocker == std::ssize(free_)) break;
     if (blocker < 0) {
       factor_.append(forward, pivot);
-      position_[at] = 0;
+      slides_[at] = true;
       free_.push_back(sample);
       return;
     }
