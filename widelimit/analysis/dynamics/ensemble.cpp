@@ -149,8 +149,7 @@ void EnsembleOptions::validate() const {
   for (const double time : times) {
     if (!(time >= 0)) fail(Code::input, "time {} is invalid; times must not be negative", time);
   }
-  if (!std::isfinite(lambda) || lambda < 0)
-    fail(Code::input, "lambda is {}; it must be finite and not negative", lambda);
+  check_lambda(lambda);
   if (!std::isfinite(diag_reg) || diag_reg < 0) {
     fail(Code::input, "diag_reg is {}; it must be finite and not negative", diag_reg);
   }
