@@ -10,7 +10,6 @@
 #include "widelimit/machine/logistic/line_search.hpp"
 #include "widelimit/machine/logistic/logistic_loss.hpp"
 #include "widelimit/machine/logistic/logistic_space.hpp"
-#include "widelimit/machine/ridge/ridge_system.hpp"
 #include "widelimit/machine/svm/loss_proof.hpp"
 
 #include <algorithm>

@@ -8,7 +8,6 @@
 #include "widelimit/machine/gram/semidefinite.hpp"
 #include "widelimit/machine/iteration_progress.hpp"
 #include "widelimit/machine/logistic/softmax_newton.hpp"
-#include "widelimit/machine/ridge/ridge_system.hpp"
 #include "widelimit/machine/svm/loss_proof.hpp"
 
 #include <algorithm>

@@ -1,6 +1,5 @@
 #include "widelimit/machine/ridge/ridge_system.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 namespace widelimit {
@@ -43,17 +42,6 @@ void set_coefficients(const Matrix<double>& solved, std::span<const double> scal
       fit.alpha(i, j) = factor_at(scale, i) * (solved(i, j) - (bias ? b * solved(i, solved.cols() - 1) : 0.0));
     }
   }
-}
-
-Fit zero_fit(Index samples, Index outputs) {
-  return {Matrix<double>(samples, outputs), std::vector<double>(static_cast<std::size_t>(outputs)), {}};
-}
-
-bool all_finite(const Fit& fit) {
-  const auto finite = [](double value) { return std::isfinite(value); };
-  const double* alpha = fit.alpha.data();
-  return std::all_of(alpha, alpha + fit.alpha.rows() * fit.alpha.cols(), finite) &&
-         std::all_of(fit.bias.begin(), fit.bias.end(), finite);
 }
 
 }  // namespace widelimit
