@@ -10,7 +10,7 @@
 #include "widelimit/machine/logistic/line_search.hpp"
 #include "widelimit/machine/logistic/logistic_loss.hpp"
 #include "widelimit/machine/logistic/logistic_space.hpp"
-#include "widelimit/machine/svm/loss_proof.hpp"
+#include "widelimit/machine/logistic/loss_proof.hpp"
 
 #include <algorithm>
 #include <cmath>

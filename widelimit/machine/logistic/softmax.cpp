@@ -7,8 +7,8 @@
 #include "widelimit/machine/gram/rescaled_gram.hpp"
 #include "widelimit/machine/gram/semidefinite.hpp"
 #include "widelimit/machine/iteration_progress.hpp"
+#include "widelimit/machine/logistic/loss_proof.hpp"
 #include "widelimit/machine/logistic/softmax_newton.hpp"
-#include "widelimit/machine/svm/loss_proof.hpp"
 
 #include <algorithm>
 #include <cmath>

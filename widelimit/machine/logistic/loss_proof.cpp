@@ -1,4 +1,4 @@
-#include "widelimit/machine/svm/loss_proof.hpp"
+#include "widelimit/machine/logistic/loss_proof.hpp"
 
 #include "widelimit/machine/gram/rounding.hpp"
 
