@@ -1,13 +1,9 @@
 #include "widelimit/machine/logistic/softmax.hpp"
 
-#include "widelimit/base/clock.hpp"
 #include "widelimit/base/error.hpp"
-#include "widelimit/machine/gram/chosen.hpp"
-#include "widelimit/machine/gram/indefinite.hpp"
-#include "widelimit/machine/gram/rescaled_gram.hpp"
-#include "widelimit/machine/gram/semidefinite.hpp"
 #include "widelimit/machine/iteration_progress.hpp"
 #include "widelimit/machine/logistic/loss_proof.hpp"
+#include "widelimit/machine/logistic/newton_fit.hpp"
 #include "widelimit/machine/logistic/softmax_newton.hpp"
 
 #include <algorithm>
@@ -229,35 +225,16 @@ Fit solve(const GramMatrix& k, const SoftmaxLosses& losses, const LogisticOption
 }  // namespace
 
 Fit fit_softmax(const GramMatrix& k, std::span<const Index> labels, Index classes, const LogisticOptions& options) {
-  const auto begin = Clock::now();
-  options.validate();
-  const double asymmetry = k.check();
-  check_labels(labels, classes, options.weights, k.samples());
-  if (const auto rescaled = rescaled_gram(k)) {
-    return fit_rescaled(*rescaled, options.lambda, [&](const GramMatrix& scaled, double lambda) {
-      LogisticOptions inner = options;
-      inner.lambda = lambda;
-      return fit_softmax(scaled, labels, classes, inner);
-    });
-  }
-  const bool known = !options.check_definite && !has_negative_diagonal(k);
-  if (!known && !is_semidefinite(k, options.progress)) {
-    return std::move(indefinite_fits(k, k.samples(), classes, 1, seconds_since(begin), options.progress).front());
-  }
-  if (const auto kept = positive_weight_samples(options.weights)) {
-    const std::vector<double> weights = chosen(options.weights, *kept);
-    LogisticOptions inner = options;
-    inner.weights = weights;
-    inner.check_definite = false;
-    return among_all(fit_softmax(k.part(*kept), chosen(labels, *kept), classes, inner), *kept, k.samples());
-  }
-  const SoftmaxLosses losses(labels, classes, options.weights);
-  const ProductRounding rounding(k, asymmetry);
-  Fit fit = solve(k, losses, options,
-                  {k, rounding, losses, options.lambda, options.bias, options.tolerance, options.progress});
-  fit.summary.seconds = seconds_since(begin);
-  name_diagonal_shift(k, {&fit, 1}, options.progress);
-  return fit;
+  return newton_fit(
+      k, labels, classes, options,
+      [&](std::span<const Index> y, std::span<const double> weights, Index samples) {
+        check_labels(y, classes, weights, samples);
+      },
+      [&](const GramMatrix& gram, std::span<const Index> y, const LogisticOptions& own,
+          const ProductRounding& rounding) {
+        const SoftmaxLosses losses(y, classes, own.weights);
+        return solve(gram, losses, own, {gram, rounding, losses, own.lambda, own.bias, own.tolerance, own.progress});
+      });
 }
 
 }  // namespace widelimit
