@@ -21,8 +21,6 @@ namespace {
 
 /// Edge of the tiles, equal to the chunks of the file.
 constexpr Index tile_edge = 512;
-/// Fallback if neither the caller nor the system states the available memory.
-constexpr std::size_t usual_memory = std::size_t{1} << 30;
 constexpr unsigned place_bits = 48;
 
 void check_request(const LabelAwareOptions& aware) {
@@ -47,7 +45,7 @@ void check_paths(const std::filesystem::path& out, const std::filesystem::path& 
 /// Memory that remains for blocks after a strip of rows and its transpose, a tile and its mirror image.
 std::size_t block_memory(Index samples, const std::optional<std::size_t>& allowed) {
   const std::size_t needed = sizeof(double) * usize(2 * pair_strip * samples + 3 * tile_edge * tile_edge);
-  const std::size_t memory = allowed.value_or(available_memory().value_or(2 * usual_memory) / 2);
+  const std::size_t memory = allowed.value_or(half_of_memory());
   if (memory <= needed) {
     fail(Code::resource, {Remedy::more_memory},
          "strips of the kernel need {} of memory, but only {} are allowed; allow more",
