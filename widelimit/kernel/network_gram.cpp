@@ -107,11 +107,11 @@ class NetworkSource final : public GramSource {
       const Loaded& x1 = loaded(rows);
       const Loaded& x2 = loaded(cols);
       each_block(rows.range(), cols.range(), blocks_.edge, [&](Range r, Range c) {
-        const bool square = r.begin == c.begin;
+        const Tile tile{r, c};
         const EngineMatrix block = memory.block(0, 0, r.size(), c.size());
-        engine_.kernels().fill(recipe_, x1, rows.within(r), x2, cols.within(c), square, {&block, 1},
+        engine_.kernels().fill(recipe_, x1, rows.within(r), x2, cols.within(c), tile.on_diagonal(), {&block, 1},
                                [&](Index done) { ticker.at(pairs + done); });
-        pairs += square ? r.size() * (r.size() + 1) / 2 : r.size() * c.size();
+        pairs += tile.upper_pairs();
         add_block_product(engine_.algebra(), block, r, c, v, out);
       });
     });

@@ -49,9 +49,7 @@ struct FileTask {
   [[nodiscard]] std::vector<Tile> tiles(Range rows, Range cols, const Engine& engine) const;
   /// Identifier of a tile, independent of the panels.
   [[nodiscard]] std::uint64_t key(const Tile& tile) const;
-  [[nodiscard]] Index pairs(const Tile& tile) const {
-    return gram.symmetric() ? tile.upper_pairs() : tile.rows.size() * tile.cols.size();
-  }
+  [[nodiscard]] Index pairs(const Tile& tile) const { return tile.pairs(gram.symmetric()); }
   /// Bytes of the tiles in flight.
   [[nodiscard]] std::size_t tile_bytes(const Engine& engine) const;
 };

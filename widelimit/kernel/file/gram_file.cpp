@@ -4,6 +4,7 @@
 #include "widelimit/base/memory.hpp"
 #include "widelimit/base/parallel.hpp"
 #include "widelimit/data/formats/array_file.hpp"
+#include "widelimit/engine/tiles.hpp"
 #include "widelimit/kernel/block_product.hpp"
 #include "widelimit/kernel/file/gram_writer.hpp"
 
@@ -99,7 +100,7 @@ class FileSource final : public GramSource {
     each_block({0, samples()}, {0, samples()}, edge_, [&](Range rows, Range cols) {
       const AnyMatrix block = read(rows, cols);
       add_block_product(engine_.algebra(), engine_.algebra().hold(view_of(block)), rows, cols, v, out);
-      ticker.at(done += covered(rows, cols));
+      ticker.at(done += Tile{rows, cols}.upper_pairs());
     });
   }
   /// Approximate cost of reading and copying a number.
@@ -116,9 +117,6 @@ class FileSource final : public GramSource {
     return std::min(std::max<Index>(1, file.rows()), fits < chunk ? fits : fits / chunk * chunk);
   }
   [[nodiscard]] Index pairs() const { return samples() * (samples() + 1) / 2; }
-  static Index covered(Range rows, Range cols) {
-    return rows.begin == cols.begin ? rows.size() * (rows.size() + 1) / 2 : rows.size() * cols.size();
-  }
   [[nodiscard]] AnyMatrix read(Range rows, Range cols) const {
     return file_.read(rows.begin, cols.begin, rows.size(), cols.size());
   }
@@ -144,7 +142,7 @@ class FileSource final : public GramSource {
             compare(block.view(), mirror.view(), rows, cols);
           },
           upper);
-      ticker.at(done += covered(rows, cols));
+      ticker.at(done += Tile{rows, cols}.upper_pairs());
     });
   }
 
