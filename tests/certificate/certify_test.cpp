@@ -1,5 +1,6 @@
 #include "widelimit/certificate/certify.hpp"
 
+#include "tests/base/normal_rows.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/engine/select.hpp"
 

@@ -1,4 +1,5 @@
 #include "widelimit/certificate/cone/entry_bounds.hpp"
+#include "tests/base/normal_rows.hpp"
 #include "widelimit/certificate/interval/ranges.hpp"
 #include "widelimit/engine/enclosure/interval.hpp"
 

@@ -1,6 +1,7 @@
 #include "widelimit/certificate/convex/gradient.hpp"
 
 #include "cone_machine.hpp"
+#include "tests/base/normal_rows.hpp"
 #include "widelimit/certificate/certified_machine.hpp"
 #include "widelimit/certificate/cone/geometry.hpp"
 #include "widelimit/engine/select.hpp"

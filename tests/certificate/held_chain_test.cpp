@@ -1,3 +1,4 @@
+#include "tests/base/normal_rows.hpp"
 #include "widelimit/certificate/certify.hpp"
 #include "widelimit/certificate/chain/chain_bound.hpp"
 #include "widelimit/certificate/convex/gradient.hpp"
