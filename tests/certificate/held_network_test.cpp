@@ -19,11 +19,7 @@ using test::drawn_network;
 using test::predicted_classes;
 
 /// Engines that hold networks of finite width in their own memory.
-class HeldNetworkOn : public testing::TestWithParam<std::string> {
- protected:
-  std::unique_ptr<Engine> engine_ = test::engine_named(GetParam());
-  std::unique_ptr<Engine> cpu_ = make_engine("cpu");
-};
+class HeldNetworkOn : public test::BesideCpu {};
 
 struct HeldCase {
   const char* text;

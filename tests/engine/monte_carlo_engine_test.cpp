@@ -12,11 +12,7 @@ namespace {
 
 /// Monte Carlo kernels on engines with their own memory, compared with the cpu: the same networks give the same numbers
 /// up to rounding.
-class MonteCarloOn : public testing::TestWithParam<std::string> {
- protected:
-  std::unique_ptr<Engine> engine_ = test::engine_named(GetParam());
-  std::unique_ptr<Engine> cpu_ = make_engine("cpu");
-};
+class MonteCarloOn : public test::BesideCpu {};
 
 void expect_near(const Matrix<double>& here, const Matrix<double>& there, const std::string& what) {
   ASSERT_EQ(here.rows(), there.rows()) << what;
