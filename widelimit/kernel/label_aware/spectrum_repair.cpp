@@ -77,8 +77,7 @@ std::string near_zero_warning(const SpectrumRepair& repair) {
   if (repair.psd != Psd::none || repair.inertia == Inertia{} || repair.nearest > 1e-6 * repair.mean) return {};
   return fmt::format(
       "an eigenvalue of the kernel is near 0 ({:.2g}, the mean magnitude is {:.2g}): regression without a ridge term "
-      "is "
-      "then erratic; change the ratio, clip or shift the eigenvalues, or add a ridge term",
+      "is then erratic; change the ratio, clip or shift the eigenvalues, or add a ridge term",
       repair.nearest, repair.mean);
 }
 
