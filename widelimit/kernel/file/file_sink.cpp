@@ -216,6 +216,15 @@ void EntryCount::add(const EntryCount& other) {
   trace += other.trace;
 }
 
+void EntryCount::write(bool symmetric, Entries& entries) const {
+  const double count = static_cast<double>(entries.rows) * static_cast<double>(entries.cols);
+  if (count == 0) return;
+  entries.smallest = smallest;
+  entries.largest = largest;
+  entries.mean = sum / count;
+  if (symmetric) entries.trace = trace;
+}
+
 std::vector<Tile> FileTask::tiles(Range rows, Range cols, const Engine& engine) const {
   return tiles_of(rows, cols, gram.symmetric() && rows.begin == cols.begin, edge(engine));
 }

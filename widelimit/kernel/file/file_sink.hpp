@@ -2,6 +2,7 @@
 
 #include "widelimit/base/parallel.hpp"
 #include "widelimit/engine/tiles.hpp"
+#include "widelimit/kernel/entries.hpp"
 #include "widelimit/kernel/file/gram_writer.hpp"
 #include "widelimit/kernel/traverse.hpp"
 
@@ -33,6 +34,8 @@ struct EntryCount {
   double trace = 0;
 
   void add(const EntryCount& other);
+  /// Sets the statistics of a matrix whose size is set; an empty matrix has none.
+  void write(bool symmetric, Entries& entries) const;
 };
 
 /// One network on one pair of sample sets, and its destination in the file.

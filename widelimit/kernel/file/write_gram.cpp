@@ -181,13 +181,7 @@ void compute(const FilePlan& plan, const GramFileOptions& options, const Engine&
     const FileTask& task = plan.tasks[k];
     const std::vector<EntryCount> counts = write_tiles(task, plan.panel_plans[k], engine, file, progress);
     for (std::size_t s = 0; s < counts.size(); ++s) {
-      Entries& entries = summary.matrices[task.first_matrix + s].entries;
-      const double count = static_cast<double>(entries.rows) * static_cast<double>(entries.cols);
-      if (count == 0) continue;
-      entries.smallest = counts[s].smallest;
-      entries.largest = counts[s].largest;
-      entries.mean = counts[s].sum / count;
-      if (task.gram.symmetric()) entries.trace = counts[s].trace;
+      counts[s].write(task.gram.symmetric(), summary.matrices[task.first_matrix + s].entries);
     }
   }
   summary.pairs = static_cast<double>(progress.done());

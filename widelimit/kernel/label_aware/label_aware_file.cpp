@@ -212,12 +212,7 @@ void write_tiles(const LabelAware& aware, KernelPart part, const GramFile& theta
   const auto write = [&](auto writer) {
     writer.write_all();
     summary.pairs_kept += writer.kept_pairs();
-    Entries& entries = summary.matrices[test ? 1 : 0].entries;
-    const EntryCount& count = writer.count();
-    entries.smallest = count.smallest;
-    entries.largest = count.largest;
-    entries.mean = count.sum / (static_cast<double>(entries.rows) * static_cast<double>(entries.cols));
-    if (!test) entries.trace = count.trace;
+    writer.count().write(!test, summary.matrices[test ? 1 : 0].entries);
   };
   if (theta.precision() == Precision::f32) {
     write(TileWriter<float>(z, aware.lambda, test, theta, file, engine, progress));
