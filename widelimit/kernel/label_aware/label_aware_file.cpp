@@ -233,7 +233,7 @@ LabelAwareFileSummary write_label_aware(const std::filesystem::path& path, const
   const GramFile train(theta.path, theta.name);
   std::optional<GramFile> test;
   if (theta.test) test.emplace(theta.path, "test_" + theta.name);
-  if (test) check_test_kernel(options.aware, sources, test->rows(), test->cols(), train.rows());
+  if (test) check_test_kernel(options.aware.method, sources, test->rows(), test->cols(), train.rows());
   const std::size_t memory = block_memory(train.rows(), options.memory);
   if (options.existing == Existing::refuse && std::filesystem::exists(part_of(path))) {
     fail(Code::usage, {Remedy::resume, Remedy::begin_again},
