@@ -14,7 +14,6 @@ namespace widelimit {
 namespace {
 
 using test::machine_of;
-using test::normal_rows;
 using test::rows_of;
 
 void multiply_rows(Matrix<double>& rows, int exponent) {

@@ -14,7 +14,6 @@ namespace widelimit {
 namespace {
 
 using test::machine_of;
-using test::normal_rows;
 using test::rows_of;
 
 /// κ of fc:depth in long double: scale·N·M·κ(u) is the kernel of (cos, sin) and (1, 0).

@@ -15,7 +15,6 @@ namespace widelimit {
 namespace {
 
 using test::machine_of;
-using test::normal_rows;
 
 constexpr Index gradient_features = 5;
 

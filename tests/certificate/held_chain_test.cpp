@@ -14,8 +14,6 @@
 namespace widelimit {
 namespace {
 
-using test::normal_rows;
-
 constexpr const char* networks[] = {"fc:2(b_std=0.1)", "dense(b_std=0.3) relu dense(b_std=0.2, frozen=true) relu dense",
                                     "fc:3(frozen=3)",
                                     "dense(w_std=1.4, b_std=0.1) leaky_relu(slope=0.4) dense(b_std=1) relu dense"};

@@ -15,7 +15,6 @@ namespace widelimit {
 namespace {
 
 using test::machine_of;
-using test::normal_rows;
 using test::rows_of;
 
 /// Certificates with the support in the separate memory of an engine, compared to those of the processor.

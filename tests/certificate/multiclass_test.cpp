@@ -10,7 +10,6 @@ namespace widelimit {
 namespace {
 
 using test::machine_of;
-using test::normal_rows;
 using test::rows_of;
 
 Index class_at(const Model& model, const double* x) {
