@@ -90,9 +90,7 @@ bool GramMatrix::held() const { return shared_->source == nullptr; }
 Index GramMatrix::samples() const { return held() ? shared_->held.rows() : shared_->source->samples(); }
 Precision GramMatrix::precision() const { return held() ? shared_->held.precision() : shared_->source->precision(); }
 
-double GramMatrix::epsilon() const {
-  return epsilon_of(precision());
-}
+double GramMatrix::epsilon() const { return epsilon_of(precision()); }
 
 const EngineMatrix& GramMatrix::matrix() const {
   if (!held())
