@@ -16,10 +16,9 @@ DataKernels compute_kernels(const CommonOptions& common, KernelRequest request, 
                             const Engine& engine) {
   ProgressBar bar(common);
   request.progress = &bar;
-  double error = 0;
-  DataKernels kernels = data_kernels(request, data, engine, error);
+  DataKernels kernels = data_kernels(request, data, engine);
   stop_if_interrupted();
-  warn_quadrature(common, error, request.precision);
+  warn_quadrature(common, kernels.quadrature_error, request.precision);
   return kernels;
 }
 

@@ -5,7 +5,7 @@
 #include "widelimit/base/error.hpp"
 #include "widelimit/machine/ridge/ridge.hpp"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -227,8 +227,8 @@ Experiment la_figure1() {
   return {.name = "la-figure1",
           .summary = "Effect of labels on the NTK of a network: accuracy and local elasticity during training",
           .work = "Chen, He and Su 2020, Label-Aware Neural Tangent Kernel, Figure 1",
-          .options = {{"pairs", "A/B,…", "Pairs of classes of (a)",
-                       "frog/ship,frog/truck,deer/ship,dog/truck,bird/truck,deer/truck", ""},
+          .options = {{"pairs", "A/B,…", "Pairs of classes of (a)", fmt::format("{}", fmt::join(elasticity_pairs, ",")),
+                       ""},
                       {"systems", "A/B,C/D", "Two label systems of (b) and (c)", "cat/dog,automobile/truck", ""},
                       {"train", "N", "Training images", "1000", "10000"},
                       {"test", "N", "Test images", "500", "2000"},

@@ -22,6 +22,9 @@ struct LaPair {
 
   [[nodiscard]] std::string name() const { return first + "/" + second; }
 };
+/// The pairs of classes of LA, Table 3 and Figure 1.
+inline const std::vector<std::string> elasticity_pairs{"frog/ship", "frog/truck", "deer/ship",
+                                                       "dog/truck", "bird/truck", "deer/truck"};
 /// Parses an option such as "deer/dog,cat/deer". Throws Error{usage} if it is malformed.
 [[nodiscard]] std::vector<LaPair> requested_pairs(const Setting& setting, const std::string& option = "pairs");
 

@@ -1,5 +1,6 @@
 #include "widelimit/analysis/spectrum/label_spectrum.hpp"
 
+#include "tests/base/normal_rows.hpp"
 #include "tests/base/thrown.hpp"
 #include "widelimit/analysis/bounds/label_bound.hpp"
 #include "widelimit/analysis/dynamics/descend.hpp"
@@ -7,7 +8,6 @@
 #include "widelimit/analysis/spectrum/label_choice.hpp"
 #include "widelimit/analysis/spectrum/mode_dynamics.hpp"
 #include "widelimit/base/error.hpp"
-#include "widelimit/base/random.hpp"
 #include "widelimit/kernel/gram.hpp"
 #include "widelimit/kernel/network_gram.hpp"
 #include "widelimit/network/network.hpp"
@@ -22,16 +22,9 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-Matrix<double> normal_matrix(Index rows, Index cols, std::uint64_t seed) {
-  Matrix<double> matrix(rows, cols);
-  const Random random(seed);
-  for (Index i = 0; i < rows * cols; ++i) matrix.data()[i] = random.normal(static_cast<std::uint64_t>(i));
-  return matrix;
-}
-
 /// AAᵀ/cols + shift·I, of rank `cols` without shift.
 Matrix<double> random_gram(Index n, Index cols, double shift, std::uint64_t seed) {
-  const Matrix<double> a = normal_matrix(n, cols, seed);
+  const Matrix<double> a = normal_rows(n, cols, seed);
   Matrix<double> k(n, n);
   for (Index i = 0; i < n; ++i) {
     for (Index j = 0; j <= i; ++j) {
@@ -85,7 +78,7 @@ TEST(KernelSpectrum, DecomposesTheMatrix) {
 
 /// A matrix that is computed on the fly, with more rows than are read at a time.
 TEST(KernelSpectrum, ReadsAMatrixThatIsNotHeld) {
-  const Matrix<double> x = normal_matrix(300, 3, 6);
+  const Matrix<double> x = normal_rows(300, 3, 6);
   const SampleView view(x.view(), {1, 1, 3});
   const Network network = Network::parse("fc:1");
   const auto engine = make_engine("cpu");
@@ -138,7 +131,7 @@ TEST(KernelSpectrum, RefusesWhatIsNoKernel) {
 TEST(LabelSpectrum, PredictsTheLossOfFlowAndDescent) {
   const Index n = 20;
   const Matrix<double> k = random_gram(n, 25, 0, 7);
-  const Matrix<double> y = normal_matrix(n, 3, 8);
+  const Matrix<double> y = normal_rows(n, 3, 8);
   const KernelSpectrum spectrum{GramMatrix(k)};
   const LabelSpectrum labels(spectrum, y.view());
   FlowOptions flowing;
@@ -281,7 +274,7 @@ TEST(LabelChoice, RandomLabelsReplaceAShare) {
             Code::input);
   // Regression targets are permuted.
   const KernelSpectrum wide{GramMatrix(diagonal(std::vector<double>(usize(200), 1.0)))};
-  const Matrix<double> values = normal_matrix(200, 1, 4);
+  const Matrix<double> values = normal_rows(200, 1, 4);
   const GivenLabels numbers{.classes_of = {}, .classes = 0, .values = values.view()};
   const Matrix<double> half = label_targets({.kind = LabelKind::random, .share = 0.5}, numbers, wide, 9);
   std::vector<double> before(values.data(), values.data() + 200);
@@ -321,8 +314,8 @@ TEST(GeometricSteps, RiseFromTheFirstToTheLast) {
 /// rounding, and fitted rates equal the eigenvalues.
 TEST(ModeDynamics, FollowThePredictionOfALinearNetwork) {
   const Index n = 6;
-  const Matrix<double> x = normal_matrix(n, 8, 2);
-  const Matrix<double> y = normal_matrix(n, 2, 3);
+  const Matrix<double> x = normal_rows(n, 8, 2);
+  const Matrix<double> y = normal_rows(n, 2, 3);
   const Network network = Network::parse("dense");
   const SampleView view(x.view(), {1, 1, 8});
   const auto engine = make_engine("cpu");
@@ -347,8 +340,8 @@ TEST(ModeDynamics, FollowThePredictionOfALinearNetwork) {
 }
 
 TEST(ModeDynamics, RefuseARateThatDiverges) {
-  const Matrix<double> x = normal_matrix(3, 4, 2);
-  const Matrix<double> y = normal_matrix(3, 1, 3);
+  const Matrix<double> x = normal_rows(3, 4, 2);
+  const Matrix<double> y = normal_rows(3, 1, 3);
   const auto engine = make_engine("cpu");
   const SampleView view(x.view(), {1, 1, 4});
   const KernelSpectrum spectrum{GramMatrix(diagonal({1, 2, 3}))};

@@ -1,5 +1,6 @@
 #include "widelimit/analysis/margins.hpp"
 
+#include "tests/base/normal_rows.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/random.hpp"
 
@@ -11,13 +12,6 @@
 namespace widelimit {
 namespace {
 
-Matrix<double> normal_decisions(Index rows, Index cols) {
-  const Random random(5);
-  Matrix<double> matrix(rows, cols);
-  for (Index i = 0; i < rows * cols; ++i) matrix.data()[i] = random.normal(static_cast<std::uint64_t>(i));
-  return matrix;
-}
-
 /// A prediction is correct if and only if the margin is positive; for one-vs-one, a positive margin implies a correct
 /// vote.
 TEST(Margins, AgreeWithTheClassesTold) {
@@ -28,7 +22,7 @@ TEST(Margins, AgreeWithTheClassesTold) {
   for (const auto& [scheme, classes] : {Case{Scheme::sign, 2}, Case{Scheme::one_hot, 3}, Case{Scheme::one_vs_rest, 10},
                                         Case{Scheme::softmax, 2}, Case{Scheme::one_vs_one, 4}}) {
     const Index n = 37;
-    const Matrix<double> g = normal_decisions(n, output_count(scheme, classes));
+    const Matrix<double> g = normal_rows(n, output_count(scheme, classes), 5);
     std::vector<Index> labels;
     for (Index i = 0; i < n; ++i) labels.push_back(i % classes);
     const std::vector<double> found = margins(scheme, classes, g.view(), labels);
@@ -61,7 +55,7 @@ TEST(Margins, AreDistances) {
 }
 
 TEST(Margins, RefuseWhatDoesNotAgree) {
-  const Matrix<double> g = normal_decisions(2, 3);
+  const Matrix<double> g = normal_rows(2, 3, 5);
   EXPECT_THROW((void)margins(Scheme::values, 3, g.view(), std::vector<Index>{0, 1}), Error);
   EXPECT_THROW((void)margins(Scheme::one_hot, 4, g.view(), std::vector<Index>{0, 1}), Error);
   EXPECT_THROW((void)margins(Scheme::one_hot, 3, g.view(), std::vector<Index>{0}), Error);

@@ -1,3 +1,4 @@
+#include "tests/base/normal_rows.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/certificate/binary_scale.hpp"
 #include "widelimit/certificate/certify.hpp"
@@ -13,7 +14,6 @@ namespace widelimit {
 namespace {
 
 using test::machine_of;
-using test::normal_rows;
 using test::rows_of;
 
 void multiply_rows(Matrix<double>& rows, int exponent) {

@@ -1,5 +1,6 @@
 #include "widelimit/certificate/certify.hpp"
 
+#include "tests/base/normal_rows.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/engine/select.hpp"
 
@@ -15,7 +16,6 @@ namespace widelimit {
 namespace {
 
 using test::machine_of;
-using test::normal_rows;
 using test::rows_of;
 
 /// The labels predicted by the machine.

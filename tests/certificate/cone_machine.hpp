@@ -1,6 +1,5 @@
 #pragma once
 
-#include "widelimit/base/random.hpp"
 #include "widelimit/certificate/certify.hpp"
 #include "widelimit/certificate/chain/chain.hpp"
 
@@ -21,19 +20,10 @@ inline Model machine_of(const std::string& network, const Matrix<double>& suppor
   model.machine = scheme == Scheme::values ? Machine::ridge : Machine::svm;
   model.scheme = scheme;
   for (Index c = 0; c < classes; ++c) model.classes.push_back(std::to_string(c));
-  Matrix<double> rows(support.rows(), support.cols());
-  std::copy_n(support.data(), support.rows() * support.cols(), rows.data());
-  model.support = std::move(rows);
-  model.alpha = Matrix<double>(alpha.rows(), alpha.cols());
-  std::copy_n(alpha.data(), alpha.rows() * alpha.cols(), model.alpha.data());
+  model.support = support.copy();
+  model.alpha = alpha.copy();
   model.bias = bias.empty() ? std::vector<double>(static_cast<std::size_t>(alpha.cols()), 0.0) : std::move(bias);
   return model;
-}
-
-inline Matrix<double> normal_rows(Index rows, Index cols, std::uint64_t seed, double scale = 1) {
-  Matrix<double> x(rows, cols);
-  Random(seed).normals(0, rows * cols, scale, x.data());
-  return x;
 }
 
 /// The NTK of fc:depth with weights of standard deviation 1, in long double from the formulas.

@@ -1,3 +1,4 @@
+#include "tests/base/normal_rows.hpp"
 #include "widelimit/base/parallel.hpp"
 #include "widelimit/certificate/cone/cone_kernel.hpp"
 #include "widelimit/certificate/convex/expansion.hpp"
@@ -13,7 +14,6 @@ namespace widelimit {
 namespace {
 
 using test::machine_of;
-using test::normal_rows;
 using test::rows_of;
 
 /// κ of fc:depth in long double: scale·N·M·κ(u) is the kernel of (cos, sin) and (1, 0).

@@ -1,6 +1,7 @@
 #include "widelimit/certificate/network/difference_bounds.hpp"
 
 #include "drawn_network.hpp"
+#include "tests/base/normal_rows.hpp"
 #include "widelimit/certificate/network/network_bounds.hpp"
 
 #include <gtest/gtest.h>
@@ -26,7 +27,7 @@ TEST_P(EveryDifference, HoldsDifferencesOfPointsInTheBall) {
       start.slots[l].w[i] = w.slots[l].w[i] + 0.05 * start.slots[l].w[i];
   }
   for (const double radius : {0.0, 0.01, 0.5}) {
-    const Matrix<double> rows = test::drawn_rows(2, shape.size(), 3);
+    const Matrix<double> rows = normal_rows(2, shape.size(), 3);
     Enclosure ball;
     ball.resize(2, net.architecture.input);
     std::copy_n(rows.data(), ball.centre.size(), ball.centre.data());

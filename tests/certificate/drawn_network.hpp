@@ -1,6 +1,5 @@
 #pragma once
 
-#include "widelimit/base/random.hpp"
 #include "widelimit/finite/forward.hpp"
 #include "widelimit/finite/training/trained_network.hpp"
 
@@ -35,14 +34,6 @@ inline TrainedNetwork drawn_network(const std::string& text, const Shape& shape,
     drawn.start = draw_parameters<double>(drawn.architecture, options.seed + 1000);
   }
   return drawn;
-}
-
-/// Samples with normal values, one per row.
-inline Matrix<double> drawn_rows(Index count, Index size, std::uint64_t seed) {
-  Matrix<double> rows(count, size);
-  const Random random(seed);
-  for (Index i = 0; i < count * size; ++i) rows.data()[i] = random.normal(static_cast<std::uint64_t>(i));
-  return rows;
 }
 
 /// The predicted class: the sign of one output, or the largest of several.

@@ -1,4 +1,5 @@
 #include "widelimit/certificate/cone/entry_bounds.hpp"
+#include "tests/base/normal_rows.hpp"
 #include "widelimit/certificate/interval/ranges.hpp"
 #include "widelimit/engine/enclosure/interval.hpp"
 
@@ -90,7 +91,7 @@ INSTANTIATE_TEST_SUITE_P(Networks, EntryBoundsOf,
                                          "dense leaky_relu(slope=0.1) dense leaky_relu(slope=0.9) dense", "dense"));
 
 TEST(Ranges, HoldEveryPlaceOfBallAndBox) {
-  const Matrix<double> support = test::normal_rows(9, 4, 3), x = test::normal_rows(3, 4, 4, 0.5), alpha(9, 1);
+  const Matrix<double> support = normal_rows(9, 4, 3), x = normal_rows(3, 4, 4, 0.5), alpha(9, 1);
   const ConeKernel kernel(Network::parse("eq2"), Kind::ntk, {1, 1, 4});
   const std::vector<Functional> functionals{{.point = 0, .plus = 0}};
   const Random random(6);

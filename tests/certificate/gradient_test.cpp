@@ -1,6 +1,7 @@
 #include "widelimit/certificate/convex/gradient.hpp"
 
 #include "cone_machine.hpp"
+#include "tests/base/normal_rows.hpp"
 #include "widelimit/certificate/certified_machine.hpp"
 #include "widelimit/certificate/cone/geometry.hpp"
 #include "widelimit/engine/select.hpp"
@@ -14,7 +15,6 @@ namespace widelimit {
 namespace {
 
 using test::machine_of;
-using test::normal_rows;
 
 constexpr Index gradient_features = 5;
 

@@ -1,3 +1,4 @@
+#include "tests/base/normal_rows.hpp"
 #include "widelimit/certificate/certify.hpp"
 #include "widelimit/certificate/chain/chain_bound.hpp"
 #include "widelimit/certificate/convex/gradient.hpp"
@@ -12,8 +13,6 @@
 
 namespace widelimit {
 namespace {
-
-using test::normal_rows;
 
 constexpr const char* networks[] = {"fc:2(b_std=0.1)", "dense(b_std=0.3) relu dense(b_std=0.2, frozen=true) relu dense",
                                     "fc:3(frozen=3)",

@@ -1,4 +1,5 @@
 #include "drawn_network.hpp"
+#include "tests/base/normal_rows.hpp"
 #include "tests/cuda/host_layers.hpp"
 #include "tests/engine/engines.hpp"
 #include "widelimit/base/error.hpp"
@@ -15,15 +16,10 @@ namespace widelimit {
 namespace {
 
 using test::drawn_network;
-using test::drawn_rows;
 using test::predicted_classes;
 
 /// Engines that hold networks of finite width in their own memory.
-class HeldNetworkOn : public testing::TestWithParam<std::string> {
- protected:
-  std::unique_ptr<Engine> engine_ = test::engine_named(GetParam());
-  std::unique_ptr<Engine> cpu_ = make_engine("cpu");
-};
+class HeldNetworkOn : public test::BesideCpu {};
 
 struct HeldCase {
   const char* text;
@@ -68,7 +64,7 @@ TEST_P(HeldNetworkOn, EnclosuresAreThoseOfTheProcessor) {
       for (const double radius : {0.0, 0.01, 0.5}) {
         Enclosure ball;
         ball.resize(3, net.architecture.input);
-        const Matrix<double> rows = drawn_rows(3, shape.size(), 5);
+        const Matrix<double> rows = normal_rows(3, shape.size(), 5);
         std::copy_n(rows.data(), ball.centre.size(), ball.centre.data());
         std::fill(ball.radius.values().begin(), ball.radius.values().end(), radius);
         EnclosedPair pair{ball, ball, ball};
@@ -98,7 +94,7 @@ struct HeldProblem {
 };
 
 HeldProblem held_problem(const HeldCase& one, const test::DrawnOptions& options, Index count) {
-  HeldProblem problem{drawn_network(one.text, one.shape, options), drawn_rows(count, one.shape.size(), 4), {}};
+  HeldProblem problem{drawn_network(one.text, one.shape, options), normal_rows(count, one.shape.size(), 4), {}};
   for (Index i = 0; i < count * one.shape.size(); ++i) {
     problem.rows.data()[i] = std::clamp(0.5 + 0.3 * problem.rows.data()[i], 0.0, 1.0);
   }
@@ -215,7 +211,7 @@ std::string held_refusal(const TrainedNetwork& net, const SampleView& x, const E
 }
 
 TEST_P(HeldNetworkOn, RefusesByNameWhatTheProcessorRefusesAndTakesNoPoints) {
-  const Matrix<double> rows = drawn_rows(2, 8, 1);
+  const Matrix<double> rows = normal_rows(2, 8, 1);
   for (const char* text :
        {"dense attention flatten dense", "dense hermite(degree=2) dense", "dense polynomial(coef=[1,2]) dense"}) {
     const TrainedNetwork net = drawn_network(text, {2, 1, 4});
@@ -232,7 +228,7 @@ INSTANTIATE_TEST_SUITE_P(Engines, HeldNetworkOn, testing::ValuesIn(test::engines
                          [](const auto& test) { return test.param; });
 
 TEST(HeldNetwork, OtherEnginesAreRefusedByName) {
-  const Matrix<double> rows = drawn_rows(2, 8, 1);
+  const Matrix<double> rows = normal_rows(2, 8, 1);
   const TrainedNetwork net = drawn_network("eq2", {1, 1, 8});
   const std::string reason = held_refusal(net, {rows.view(), net.shape}, *make_engine("reference"));
   EXPECT_NE(reason.find("networks of finite width"), std::string::npos) << reason;

@@ -1,3 +1,4 @@
+#include "tests/base/normal_rows.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/certificate/certify.hpp"
 
@@ -14,7 +15,6 @@ namespace widelimit {
 namespace {
 
 using test::machine_of;
-using test::normal_rows;
 using test::rows_of;
 
 /// Certificates with the support in the separate memory of an engine, compared to those of the processor.

@@ -1,5 +1,6 @@
 #include "widelimit/certificate/certify.hpp"
 
+#include "tests/base/normal_rows.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/random.hpp"
 #include "widelimit/data/preparation/scaling.hpp"
@@ -16,7 +17,6 @@ namespace widelimit {
 namespace {
 
 using test::machine_of;
-using test::normal_rows;
 using test::rows_of;
 
 /// f(z) = 3⟨z, (1, −2, ½)⟩/3 − 1.5 at z = (2, −1, 1): f = 3.

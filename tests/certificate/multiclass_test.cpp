@@ -1,3 +1,4 @@
+#include "tests/base/normal_rows.hpp"
 #include "widelimit/certificate/certify.hpp"
 #include "widelimit/certificate/functionals.hpp"
 
@@ -9,7 +10,6 @@ namespace widelimit {
 namespace {
 
 using test::machine_of;
-using test::normal_rows;
 using test::rows_of;
 
 Index class_at(const Model& model, const double* x) {

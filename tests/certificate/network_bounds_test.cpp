@@ -1,6 +1,7 @@
 #include "widelimit/certificate/network/network_bounds.hpp"
 
 #include "drawn_network.hpp"
+#include "tests/base/normal_rows.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/certificate/network/enclose_affine.hpp"
 
@@ -49,7 +50,7 @@ TEST_P(EveryLayer, HoldsOutputsOfPointsInTheBall) {
     const TrainedNetwork net = drawn_network(text, shape, {.width = 7, .outputs = 3, .parameterisation = how});
     const auto& w = std::get<Parameters<double>>(net.parameters);
     for (const double radius : {0.0, 1e-3, 0.1, 2.0}) {
-      const Enclosure ball = ball_of(test::drawn_rows(2, shape.size(), 3), net.architecture.input, radius);
+      const Enclosure ball = ball_of(normal_rows(2, shape.size(), 3), net.architecture.input, radius);
       Enclosure bound = ball;
       enclose_stages(net.architecture, net.parameters, net.architecture.stages, bound, all_processors());
       ASSERT_EQ(bound.centre.shape(), net.architecture.output);
@@ -125,7 +126,7 @@ TEST(EncloseAffine, IsExactForOneLayerUpToRounding) {
   const TrainedNetwork net = drawn_network("dense(b_std=1)", {1, 1, 37}, {.outputs = 5});
   const auto& w = std::get<Parameters<double>>(net.parameters).slots[0].w;
   const double scale = net.architecture.slots[0].w_scale;
-  Enclosure bound = ball_of(test::drawn_rows(1, 37, 2), {1, 1, 37}, 0.25);
+  Enclosure bound = ball_of(normal_rows(1, 37, 2), {1, 1, 37}, 0.25);
   enclose_stages(net.architecture, net.parameters, net.architecture.stages, bound, all_processors());
   for (Index j = 0; j < 5; ++j) {
     double sum = 0;
@@ -136,7 +137,7 @@ TEST(EncloseAffine, IsExactForOneLayerUpToRounding) {
 
 TEST(EncloseAffine, DoesNotDependOnThreadsAndTakesNoSamples) {
   const TrainedNetwork net = drawn_network("fc:2", {1, 1, 9}, {.width = 700, .precision = Precision::f32});
-  Enclosure one = ball_of(test::drawn_rows(3, 9, 2), {1, 1, 9}, 0.1);
+  Enclosure one = ball_of(normal_rows(3, 9, 2), {1, 1, 9}, 0.1);
   Enclosure four = one;
   enclose_stages(net.architecture, net.parameters, net.architecture.stages, one, *make_engine("cpu", {.threads = 1}));
   enclose_stages(net.architecture, net.parameters, net.architecture.stages, four, *make_engine("cpu", {.threads = 4}));

@@ -1,6 +1,7 @@
 #include "widelimit/certificate/network/network_certificate.hpp"
 
 #include "drawn_network.hpp"
+#include "tests/base/normal_rows.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/engine/select.hpp"
 #include "widelimit/finite/training/targets.hpp"
@@ -17,7 +18,6 @@ namespace widelimit {
 namespace {
 
 using test::drawn_network;
-using test::drawn_rows;
 using test::DrawnOptions;
 using test::predicted_classes;
 
@@ -69,7 +69,7 @@ TEST_P(Sound, NoPointInsideChangesItsClass) {
       drawn_network(which.text, which.shape,
                     {.width = 12, .outputs = which.outputs, .precision = which.precision, .centred = which.centred});
   constexpr Index count = 6;
-  Matrix<double> rows = drawn_rows(count, which.shape.size(), 4);
+  Matrix<double> rows = normal_rows(count, which.shape.size(), 4);
   for (Index i = 0; i < count * rows.cols(); ++i) rows.data()[i] = std::clamp(0.5 + 0.3 * rows.data()[i], 0.0, 1.0);
   const SampleView x(rows.view(), which.shape);
   const std::vector<Index> labels = predicted_classes(net, x);
@@ -119,7 +119,7 @@ INSTANTIATE_TEST_SUITE_P(
 /// For one layer the certificate is the distance to the nearest hyperplane in the dual norm.
 TEST(NetworkCertificate, OfOneLayerIsTheDistanceToTheHyperplane) {
   const Shape shape{1, 1, 37};
-  const Matrix<double> rows = drawn_rows(5, 37, 8);
+  const Matrix<double> rows = normal_rows(5, 37, 8);
   for (const Index outputs : {1, 4}) {
     const TrainedNetwork net = drawn_network("dense(b_std=0.5)", shape, {.outputs = outputs});
     const auto& w = std::get<Parameters<double>>(net.parameters).slots[0].w;
@@ -157,7 +157,7 @@ TEST(NetworkCertificate, OfOneLayerIsTheDistanceToTheHyperplane) {
 /// For one layer the nearest other class is known, and descent finds it.
 TEST(NetworkAttack, FindsTheHyperplaneOfOneLayer) {
   const Shape shape{1, 1, 37};
-  const Matrix<double> rows = drawn_rows(5, 37, 8);
+  const Matrix<double> rows = normal_rows(5, 37, 8);
   const SampleView x(rows.view(), shape);
   for (const Precision precision : {Precision::f32, Precision::f64}) {
     const TrainedNetwork net = drawn_network("dense(b_std=0.5)", shape, {.precision = precision});
@@ -176,7 +176,7 @@ TEST(NetworkAttack, FindsTheHyperplaneOfOneLayer) {
 TEST(NetworkAttack, TakesAZeroForTheClassThatIsToldThen) {
   const Shape shape{1, 1, 6};
   const TrainedNetwork net = drawn_network("dense relu", shape, {.width = 1});
-  const Matrix<double> rows = drawn_rows(30, 6, 3);
+  const Matrix<double> rows = normal_rows(30, 6, 3);
   const SampleView x(rows.view(), shape);
   const std::vector<Index> labels = predicted_classes(net, x);
   ASSERT_GT(std::count(labels.begin(), labels.end(), 1), 5);
@@ -205,7 +205,7 @@ class StopsAttacks final : public Progress {
 TEST(NetworkAttack, StopsInTheMiddle) {
   const Shape shape{1, 1, 5};
   const TrainedNetwork net = drawn_network("eq2", shape);
-  const Matrix<double> rows = drawn_rows(3, 5, 2);
+  const Matrix<double> rows = normal_rows(3, 5, 2);
   const SampleView x(rows.view(), shape);
   StopsAttacks stop;
   CertifyOptions options = interval_options();
@@ -224,7 +224,7 @@ TEST(NetworkAttack, StopsInTheMiddle) {
 TEST(NetworkCertificate, StandsBruteForceInTwoDimensions) {
   const Shape shape{1, 1, 2};
   const TrainedNetwork net = drawn_network("fc:2(w_std=1.5, b_std=0.4)", shape, {.width = 8, .seed = 3});
-  const Matrix<double> rows = drawn_rows(12, 2, 5);
+  const Matrix<double> rows = normal_rows(12, 2, 5);
   const SampleView x(rows.view(), shape);
   const std::vector<Index> labels = predicted_classes(net, x);
   for (const Norm norm : {Norm::linf, Norm::l2}) {
@@ -280,7 +280,7 @@ TEST(NetworkCertificate, LeavesWrongPointsAtZero) {
   const Shape shape{1, 1, 5};
   for (const Index outputs : {1, 3}) {
     const TrainedNetwork net = drawn_network("eq2", shape, {.outputs = outputs});
-    const Matrix<double> rows = drawn_rows(4, 5, 2);
+    const Matrix<double> rows = normal_rows(4, 5, 2);
     const SampleView x(rows.view(), shape);
     std::vector<Index> labels = predicted_classes(net, x);
     labels[1] = (labels[1] + 1) % std::max<Index>(outputs, 2);
@@ -298,7 +298,7 @@ TEST(NetworkCertificate, LeavesWrongPointsAtZero) {
 
 /// The exponent of the width in the mean radius of trained networks, from 256 to 4,096 channels.
 double power_of_the_width(bool centred) {
-  const Matrix<double> rows = drawn_rows(16, 20, 6);
+  const Matrix<double> rows = normal_rows(16, 20, 6);
   const SampleView x(rows.view(), Shape{1, 1, 20});
   Matrix<double> y(16, 1);
   std::vector<Index> labels(16);
@@ -334,7 +334,7 @@ TEST(NetworkCertificate, OfACentredNetworkDoesNotFallWithTheWidth) { EXPECT_NEAR
 
 TEST(NetworkCertificate, RefusesWhatItCannotAnswer) {
   const Shape shape{1, 1, 5};
-  const Matrix<double> rows = drawn_rows(3, 5, 2);
+  const Matrix<double> rows = normal_rows(3, 5, 2);
   const SampleView x(rows.view(), shape);
   const std::vector<Index> labels{0, 1, 0};
   const auto code_of = [&](const TrainedNetwork& net, const SampleView& samples, std::span<const Index> classes,
@@ -360,7 +360,7 @@ TEST(NetworkCertificate, RefusesWhatItCannotAnswer) {
   linearised.linearised = true;
   EXPECT_EQ(code_of(linearised, x, labels, interval_options()), 2);
   EXPECT_EQ(code_of(drawn_network("dense polynomial(coef=[0,1]) dense", shape), x, labels, interval_options()), 2);
-  Matrix<double> broken = drawn_rows(3, 5, 2);
+  Matrix<double> broken = normal_rows(3, 5, 2);
   broken(1, 1) = std::nan("");
   EXPECT_EQ(code_of(net, SampleView(broken.view(), shape), labels, interval_options()), 3);
 }
@@ -372,7 +372,7 @@ TEST(NetworkCertificate, TakesNoPointsAndConstantNetworks) {
                   .radius.empty());
   // A network that does not depend on its input keeps its class everywhere: the search ends at its upper limit.
   const TrainedNetwork constant = drawn_network("dense(w_std=0, b_std=1)", shape);
-  const Matrix<double> rows = drawn_rows(1, 5, 2);
+  const Matrix<double> rows = normal_rows(1, 5, 2);
   const SampleView x(rows.view(), shape);
   const Certificates c = certify_network(constant, x, predicted_classes(constant, x), interval_options());
   EXPECT_GT(c.radius[0], 1e5);

@@ -1,3 +1,4 @@
+#include "tests/base/normal_rows.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/certificate/certify.hpp"
 
@@ -13,7 +14,6 @@ namespace widelimit {
 namespace {
 
 using test::machine_of;
-using test::normal_rows;
 using test::rows_of;
 
 /// A machine with alternating coefficients: pairs of samples at distance 1e-4 with coefficients ±size, plus terms of

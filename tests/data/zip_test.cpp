@@ -4,35 +4,18 @@
 #include "widelimit/data/formats/npz.hpp"
 
 #include "fixture.hpp"
-
-#include <archive.h>
-#include <archive_entry.h>
+#include "packed.hpp"
 
 namespace widelimit {
 namespace {
 
 /// Returns a zip by libarchive with members "one" and "two", both `text`.
 std::string zipped(const std::string& text, bool deflated) {
-  std::string out(text.size() * 4 + 100000, '\0');
-  std::size_t used = 0;
-  archive* handle = archive_write_new();
-  archive_write_set_format_zip(handle);
-  deflated ? archive_write_zip_set_compression_deflate(handle) : archive_write_zip_set_compression_store(handle);
-  archive_write_set_bytes_in_last_block(handle, 1);
-  archive_write_open_memory(handle, out.data(), out.size(), &used);
-  for (const char* name : {"one", "two"}) {
-    archive_entry* entry = archive_entry_new();
-    archive_entry_set_pathname(entry, name);
-    archive_entry_set_filetype(entry, AE_IFREG);
-    archive_entry_set_size(entry, static_cast<la_int64_t>(text.size()));
-    archive_write_header(handle, entry);
-    archive_write_data(handle, text.data(), text.size());
-    archive_entry_free(entry);
-  }
-  archive_write_close(handle);
-  archive_write_free(handle);
-  out.resize(used);
-  return out;
+  return archived(text, {"one", "two"}, [&](archive* handle) {
+    archive_write_set_format_zip(handle);
+    deflated ? archive_write_zip_set_compression_deflate(handle) : archive_write_zip_set_compression_store(handle);
+    archive_write_set_bytes_in_last_block(handle, 1);
+  });
 }
 
 std::string contents(const ZipFile& zip, const ReadLimits& limits = {}) {

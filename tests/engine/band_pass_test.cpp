@@ -1,6 +1,6 @@
 #include "widelimit/engine/cpu/algebra/band_pass.hpp"
 
-#include "tests/kernel/normal_rows.hpp"
+#include "tests/base/normal_rows.hpp"
 
 #include <gtest/gtest.h>
 

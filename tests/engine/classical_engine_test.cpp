@@ -1,5 +1,5 @@
+#include "tests/base/normal_rows.hpp"
 #include "tests/engine/engines.hpp"
-#include "tests/kernel/normal_rows.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/kernel/classical/classical.hpp"
 
@@ -11,11 +11,8 @@
 namespace widelimit {
 namespace {
 
-class ClassicalEngine : public testing::TestWithParam<std::string> {
+class ClassicalEngine : public test::BesideCpu {
  protected:
-  std::unique_ptr<Engine> engine_ = test::engine_named(GetParam());
-  std::unique_ptr<Engine> cpu_ = make_engine("cpu");
-
   /// Products on a device differ in the last bits, which gives errors of a few eps·√d of the exponent or of the base,
   /// as on the host.
   void expect_like_the_processor(const ClassicalKernel& kernel, const SampleView& x,

@@ -1,7 +1,6 @@
 #include "tests/base/random_graphs.hpp"
-#include "tests/engine/engines.hpp"
+#include "tests/engine/device_kernels.hpp"
 #include "tests/kernel/random_limit_network.hpp"
-#include "widelimit/base/error.hpp"
 #include "widelimit/base/random.hpp"
 #include "widelimit/engine/cuda/cuda.hpp"
 #include "widelimit/engine/cuda/device.hpp"
@@ -9,8 +8,6 @@
 #include "widelimit/network/activation.hpp"
 
 #include <gtest/gtest.h>
-
-#include <cmath>
 
 namespace widelimit {
 namespace {
@@ -28,44 +25,8 @@ Matrix<double> images(Index n, const Shape& shape, std::uint64_t seed = 7) {
   return x;
 }
 
-double worst(const AnyMatrix& ours, const AnyMatrix& exact) {
-  const auto& expected = std::get<Matrix<double>>(exact);
-  double scale = 0;
-  double found = 0;
-  std::visit(
-      [&](const auto& matrix) {
-        for (Index k = 0; k < expected.rows() * expected.cols(); ++k) {
-          scale = std::max(scale, std::abs(expected.data()[k]));
-          const double difference = std::abs(static_cast<double>(matrix.data()[k]) - expected.data()[k]);
-          if (!(difference <= found)) found = difference;
-        }
-      },
-      ours);
-  return found / scale;
-}
-
-double worst(const Gram& ours, const Gram& exact) {
-  return std::max(worst(ours.nngp, exact.nngp), worst(ours.ntk, exact.ntk));
-}
-
 /// Networks on images without displacement planes on the device, and networks on graphs.
-class CudaPlaces : public testing::TestWithParam<std::string> {
- protected:
-  CudaPlaces() : engine_(test::engine_named(GetParam())), cpu_(make_engine("cpu")) {}
-
-  /// Returns the largest difference from another engine in float64, relative to the largest entry.
-  [[nodiscard]] double difference(const std::string& text, const SampleView& few, const SampleView& rest,
-                                  Precision precision, const Engine& exact) const {
-    const Network network = Network::parse(text);
-    const GramOptions ours{.kind = Kind::both, .precision = precision};
-    const GramOptions theirs{.kind = Kind::both, .precision = Precision::f64};
-    return std::max(worst(gram(network, few, rest, ours, *engine_), gram(network, few, rest, theirs, exact)),
-                    worst(gram(network, rest, ours, *engine_), gram(network, rest, theirs, exact)));
-  }
-
-  std::unique_ptr<Engine> engine_;
-  std::unique_ptr<Engine> cpu_;
-};
+class CudaPlaces : public test::DeviceKernels {};
 
 INSTANTIATE_TEST_SUITE_P(Engines, CudaPlaces, testing::ValuesIn(test::engines_and_cuda({"emulated"})),
                          [](const auto& of) { return of.param; });
@@ -149,33 +110,9 @@ TEST_P(CudaPlaces, SharesOfLayersEqualTheProcessor) {
 
 TEST_P(CudaPlaces, TilesAndTheDiagonalAreTheSameKernel) {
   const Shape shape{5, 4, 2};
-  const Index n = 9;
-  const Matrix<double> x = images(n, shape);
-  const Kernels& kernels = engine_->kernels();
+  const Matrix<double> x = images(9, shape);
   for (const char* text : {"conv erf dropout(rate=0.8) conv relu flatten dense", "conv relu attention flatten dense"}) {
-    const Recipe recipe = lower(Network::parse(text), shape, RecipeOutputs::both);
-    const auto loaded = kernels.load(recipe, {x.view(), shape}, Precision::f64, [](Index) {});
-    std::vector<EngineMatrix> all;
-    for (int s = 0; s < 2; ++s) all.push_back(engine_->algebra().allocate(n, n, Precision::f64));
-    Index done = 0;
-    kernels.fill(recipe, *loaded, {0, n}, *loaded, {0, n}, true, all, [&](Index pairs) { done = pairs; });
-    EXPECT_EQ(done, n * (n + 1) / 2);
-    Matrix<double> diagonal(2, n);
-    kernels.diagonal(recipe, *loaded, diagonal.view(), [](Index) {});
-    Matrix<double> part[2] = {Matrix<double>(3, 4), Matrix<double>(3, 4)};
-    const MatrixView<double> views[2] = {part[0].view(), part[1].view()};
-    kernels.tile(recipe, *loaded, {1, 4}, *loaded, {5, 9}, std::span<const MatrixView<double>>(views));
-    for (int s = 0; s < 2; ++s) {
-      Matrix<double> k(n, n);
-      engine_->algebra().read(all[usize(s)], k.view());
-      for (Index i = 0; i < n; ++i) {
-        EXPECT_EQ(k(i, i), diagonal(s, i));
-        for (Index j = 0; j < n; ++j) EXPECT_EQ(k(i, j), k(j, i));
-      }
-      for (Index i = 0; i < 3; ++i) {
-        for (Index j = 0; j < 4; ++j) EXPECT_EQ(part[s](i, j), k(1 + i, 5 + j));
-      }
-    }
+    expect_tiles_of_one_kernel(text, {x.view(), shape});
   }
 }
 
@@ -306,18 +243,7 @@ TEST(CudaPlaceTeams, AndPassesLeaveTheSameBits) {
 }
 
 TEST_P(CudaPlaces, WhatLeavesTheRangeIsNamed) {
-  Matrix<double> x = images(4, {4, 4, 1});
-  for (Index k = 0; k < 16; ++k) x(2, k) *= 1e30;
-  const SampleView samples{x.view(), {4, 4, 1}};
-  const Network network = Network::parse("conv relu attention global_avg_pool dense");
-  try {
-    (void)gram(network, samples, {.kind = Kind::ntk, .precision = Precision::f32}, *engine_);
-    FAIL() << "10⁶⁰ fits no float32";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), Code::numerical) << error.what();
-  }
-  const Gram wide = gram(network, samples, {.kind = Kind::ntk, .precision = Precision::f64}, *engine_);
-  EXPECT_GT(std::get<Matrix<double>>(wide.ntk)(2, 2), 1e58);
+  expect_range_of_float("conv relu attention global_avg_pool dense", images(4, {4, 4, 1}));
 }
 
 /// Zero images have correlation 0 with all others.

@@ -1,6 +1,6 @@
+#include "tests/base/normal_rows.hpp"
 #include "tests/engine/engines.hpp"
 #include "widelimit/base/error.hpp"
-#include "widelimit/base/random.hpp"
 #include "widelimit/engine/cuda/cuda.hpp"
 #include "widelimit/engine/cuda/device.hpp"
 #include "widelimit/engine/cuda/plane/plane_path.hpp"
@@ -15,13 +15,6 @@
 
 namespace widelimit::cuda {
 namespace {
-
-Matrix<double> normal(Index n, Index d, std::uint64_t seed) {
-  Matrix<double> x(n, d);
-  const Random random(seed);
-  for (Index k = 0; k < n * d; ++k) x.data()[k] = random.normal(static_cast<std::uint64_t>(k));
-  return x;
-}
 
 struct Case {
   const char* network;
@@ -51,8 +44,8 @@ TEST(CudaPlanes, LoweredRecipesEqualTheProcessor) {
   for (const Case& test : cases) {
     SCOPED_TRACE(test.network);
     const Network network = Network::parse(test.network);
-    const Matrix<double> x1 = normal(3, test.shape.size(), 1);
-    const Matrix<double> x2 = normal(18, test.shape.size(), 2);
+    const Matrix<double> x1 = normal_rows(3, test.shape.size(), 1);
+    const Matrix<double> x2 = normal_rows(18, test.shape.size(), 2);
     const SampleView rows{x1.view(), test.shape};
     const SampleView cols{x2.view(), test.shape};
     const Recipe recipe = lower(network, test.shape, RecipeOutputs::both);

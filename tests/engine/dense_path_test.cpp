@@ -10,15 +10,13 @@ namespace widelimit {
 namespace {
 
 /// Dense kernels on a device beyond the golden values.
-class DensePath : public testing::TestWithParam<std::string> {
+class DensePath : public test::BesideCpu {
  protected:
-  DensePath() : engine_(test::engine_named(GetParam())), cpu_(make_engine("cpu")), x_(41, 6) {
+  DensePath() : x_(41, 6) {
     for (Index k = 0; k < 41 * 6; ++k) x_.data()[k] = std::sin(1.7 * static_cast<double>(k)) + (k % 3 == 0 ? 0.5 : 0.0);
   }
   [[nodiscard]] SampleView samples() const { return {x_.view(), Shape{1, 1, 6}}; }
 
-  std::unique_ptr<Engine> engine_;
-  std::unique_ptr<Engine> cpu_;
   Matrix<double> x_;
 };
 

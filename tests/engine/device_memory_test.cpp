@@ -1,7 +1,7 @@
+#include "tests/base/normal_rows.hpp"
 #include "tests/base/sparse_rows.hpp"
 #include "tests/base/thrown.hpp"
 #include "tests/engine/engines.hpp"
-#include "tests/kernel/normal_rows.hpp"
 #include "widelimit/base/clock.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/progress.hpp"

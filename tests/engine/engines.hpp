@@ -4,7 +4,10 @@
 #include "tests/opaque/opaque_engine.hpp"
 #include "widelimit/engine/select.hpp"
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -23,5 +26,12 @@ inline std::vector<std::string> engines_and_cuda(std::vector<std::string> names)
   if (std::ranges::any_of(all, [](const auto& e) { return e.name == "cuda" && e.present; })) names.emplace_back("cuda");
   return names;
 }
+
+/// Tests of the engine that the parameter names, beside the cpu.
+class BesideCpu : public testing::TestWithParam<std::string> {
+ protected:
+  std::unique_ptr<Engine> engine_ = engine_named(GetParam());
+  std::unique_ptr<Engine> cpu_ = make_engine("cpu");
+};
 
 }  // namespace widelimit::test

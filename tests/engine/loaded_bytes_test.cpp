@@ -1,5 +1,6 @@
-#include "widelimit/base/random.hpp"
 #include "widelimit/engine/select.hpp"
+
+#include "tests/base/normal_rows.hpp"
 
 #include <gtest/gtest.h>
 
@@ -34,9 +35,7 @@ TEST(LoadedBytes, BoundWhatLoadKeeps) {
     for (const Case& c : cases) {
       for (const Precision precision : {Precision::f32, Precision::f64}) {
         SCOPED_TRACE(std::string(name) + " " + c.network);
-        Matrix<double> x(n, c.shape.size());
-        const Random random(3);
-        for (Index k = 0; k < n * x.cols(); ++k) x.data()[k] = random.normal(static_cast<std::uint64_t>(k));
+        const Matrix<double> x = normal_rows(n, c.shape.size(), 3);
         const Recipe recipe = lower(Network::parse(c.network), c.shape, RecipeOutputs::both);
         // Quadrature tables are created once, by the first use.
         (void)engine->kernels().load(recipe, SampleView(x.view(), c.shape), precision, [](Index) {});

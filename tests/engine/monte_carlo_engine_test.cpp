@@ -1,6 +1,6 @@
+#include "tests/base/normal_rows.hpp"
 #include "tests/engine/engines.hpp"
 #include "widelimit/base/error.hpp"
-#include "widelimit/base/random.hpp"
 #include "widelimit/kernel/monte_carlo.hpp"
 
 #include <gtest/gtest.h>
@@ -12,18 +12,7 @@ namespace {
 
 /// Monte Carlo kernels on engines with their own memory, compared with the cpu: the same networks give the same numbers
 /// up to rounding.
-class MonteCarloOn : public testing::TestWithParam<std::string> {
- protected:
-  std::unique_ptr<Engine> engine_ = test::engine_named(GetParam());
-  std::unique_ptr<Engine> cpu_ = make_engine("cpu");
-};
-
-Matrix<double> sampled_rows(Index count, Index size, std::uint64_t seed) {
-  Matrix<double> rows(count, size);
-  const Random random(seed);
-  for (Index i = 0; i < count * size; ++i) rows.data()[i] = random.normal(static_cast<std::uint64_t>(i));
-  return rows;
-}
+class MonteCarloOn : public test::BesideCpu {};
 
 void expect_near(const Matrix<double>& here, const Matrix<double>& there, const std::string& what) {
   ASSERT_EQ(here.rows(), there.rows()) << what;
@@ -63,8 +52,8 @@ const SampledNetwork sampled_networks[] = {
 TEST_P(MonteCarloOn, EqualsTheProcessor) {
   for (const auto& [text, shape] : sampled_networks) {
     const Network network = Network::parse(text);
-    const Matrix<double> rows = sampled_rows(5, shape.size(), 3);
-    const Matrix<double> others = sampled_rows(3, shape.size(), 4);
+    const Matrix<double> rows = normal_rows(5, shape.size(), 3);
+    const Matrix<double> others = normal_rows(3, shape.size(), 4);
     const SampleView x(rows.view(), shape), y(others.view(), shape);
     const MonteCarloOptions options{.width = 12, .draws = 4, .seed = 9};
     const MonteCarloGram symmetric = monte_carlo_gram(network, x, x, options, *engine_);
@@ -85,7 +74,7 @@ TEST_P(MonteCarloOn, TakesNoSamplesAndLeavesOutTheTangentKernel) {
   const Matrix<double> none(0, 6);
   const SampleView empty(none.view(), sampled_vector);
   EXPECT_EQ(monte_carlo_gram(network, empty, empty, {.width = 4, .draws = 2}, *engine_).ntk.rows(), 0);
-  const Matrix<double> rows = sampled_rows(2, 6, 1);
+  const Matrix<double> rows = normal_rows(2, 6, 1);
   const SampleView x(rows.view(), sampled_vector);
   const MonteCarloGram nngp = monte_carlo_gram(network, x, x, {.width = 4, .draws = 2, .ntk = false}, *engine_);
   EXPECT_EQ(nngp.nngp.rows(), 2);
@@ -101,7 +90,7 @@ struct StopsAfterTwo final : Progress {
 };
 
 TEST_P(MonteCarloOn, StopsBetweenNetworks) {
-  const Matrix<double> rows = sampled_rows(2, 6, 1);
+  const Matrix<double> rows = normal_rows(2, 6, 1);
   const SampleView x(rows.view(), sampled_vector);
   StopsAfterTwo stop;
   const MonteCarloOptions options{.width = 4, .draws = 1'000'000, .progress = &stop};
@@ -117,7 +106,7 @@ INSTANTIATE_TEST_SUITE_P(Engines, MonteCarloOn, testing::ValuesIn(test::engines_
                          [](const auto& test) { return test.param; });
 
 TEST(MonteCarloEngine, OthersAreRefusedByName) {
-  const Matrix<double> rows = sampled_rows(2, 6, 1);
+  const Matrix<double> rows = normal_rows(2, 6, 1);
   const SampleView x(rows.view(), sampled_vector);
   try {
     (void)monte_carlo_gram(Network::parse("dense"), x, x, {}, *make_engine("reference"));

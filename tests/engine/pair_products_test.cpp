@@ -1,6 +1,6 @@
 #include "widelimit/engine/host/pair_products.hpp"
 
-#include "tests/kernel/normal_rows.hpp"
+#include "tests/base/normal_rows.hpp"
 #include "widelimit/engine/host/angle_pass.hpp"
 #include "widelimit/engine/host/row_moments.hpp"
 

@@ -1,3 +1,4 @@
+#include "tests/base/normal_rows.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/random.hpp"
 #include "widelimit/data/catalogue/catalogue.hpp"
@@ -126,13 +127,6 @@ class RandomImageNetwork {
   std::string text_;
 };
 
-Matrix<double> normal(Index n, Index d, std::uint64_t seed) {
-  Matrix<double> x(n, d);
-  const Random random(seed);
-  for (Index k = 0; k < n * d; ++k) x.data()[k] = random.normal(static_cast<std::uint64_t>(k));
-  return x;
-}
-
 /// First, middle and last image: each may be in another group of 16.
 std::vector<Index> some_of(Index n) {
   if (n == 1) return {0};
@@ -181,8 +175,8 @@ TEST(Planes, RandomNetworksEqualTheReference) {
     const Shape shape = drawn.shape();
     if (shape.is_vector()) continue;  // rejected: there are no neighbouring positions
     SCOPED_TRACE(fmt::format("{} on {}, seed {}", network.to_text(), to_string(shape), seed));
-    const Matrix<double> x1 = normal(drawn.count(), shape.size(), 2 * seed);
-    const Matrix<double> x2 = normal(drawn.count(), shape.size(), 2 * seed + 1);
+    const Matrix<double> x1 = normal_rows(drawn.count(), shape.size(), 2 * seed);
+    const Matrix<double> x2 = normal_rows(drawn.count(), shape.size(), 2 * seed + 1);
     const auto rows = some_of(x1.rows());
     const auto cols = some_of(x2.rows());
     const Matrix<double> few1 = rows_of(x1, rows);
@@ -215,8 +209,8 @@ const std::vector<std::string> several = {
 TEST(Planes, TilesOfAnyRangeAreTheSameKernel) {
   const auto engine = make_engine("cpu");
   const Shape shape{4, 5, 2};
-  const Matrix<double> x1 = normal(37, shape.size(), 1);
-  const Matrix<double> x2 = normal(21, shape.size(), 2);
+  const Matrix<double> x1 = normal_rows(37, shape.size(), 1);
+  const Matrix<double> x2 = normal_rows(21, shape.size(), 2);
   for (const std::string& text : several) {
     SCOPED_TRACE(text);
     const Network network = Network::parse(text);
@@ -254,7 +248,7 @@ TEST(Planes, ThreadsChangeNoBit) {
   const auto one = make_engine("cpu", {.threads = 1});
   const auto many = make_engine("cpu", {.threads = 5});
   const Shape shape{5, 4, 3};
-  const Matrix<double> x = normal(37, shape.size(), 3);
+  const Matrix<double> x = normal_rows(37, shape.size(), 3);
   for (const std::string& text : several) {
     for (const Precision precision : {Precision::f32, Precision::f64}) {
       const GramOptions options{.precision = precision};
@@ -270,7 +264,7 @@ TEST(Planes, ThreadsChangeNoBit) {
 TEST(Planes, SharesOfLayersAddUp) {
   const auto engine = make_engine("cpu");
   const Shape shape{5, 4, 3};
-  const Matrix<double> x = normal(18, shape.size(), 4);
+  const Matrix<double> x = normal_rows(18, shape.size(), 4);
   for (const std::string& text : several) {
     SCOPED_TRACE(text);
     const Gram whole = gram(Network::parse(text), {x.view(), shape}, {}, *engine);
@@ -291,7 +285,7 @@ TEST(Planes, ImagesOfAnyScale) {
   const auto engine = make_engine("cpu");
   const Shape shape{4, 4, 2};
   const Network network = Network::parse("conv(w_std=1.4) relu conv(w_std=1.4) relu global_avg_pool dense");
-  const Matrix<double> x = normal(5, shape.size(), 5);
+  const Matrix<double> x = normal_rows(5, shape.size(), 5);
   const Gram unit = gram(network, {x.view(), shape}, {}, *engine);
   Matrix<double> scaled(5, shape.size());
   for (Index k = 0; k < shape.size(); ++k) {
@@ -320,7 +314,7 @@ TEST(Planes, WhatDoesNotFitTakesTheGeneralPathAndSaysSo) {
   const auto fast = make_engine("cpu");
   const auto oracle = make_engine("reference");
   const Shape shape{4, 5, 2};
-  const Matrix<double> x = normal(3, shape.size(), 6);
+  const Matrix<double> x = normal_rows(3, shape.size(), 6);
   const std::vector<std::pair<std::string, std::string>> cases{
       {"conv relu attention flatten dense", "attention"},
       {"conv residual{ avg_pool(window=1x1, strides=1x1) relu conv } flatten dense", "residual branch"},

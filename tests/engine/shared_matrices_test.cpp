@@ -1,5 +1,5 @@
+#include "tests/base/normal_rows.hpp"
 #include "tests/engine/engines.hpp"
-#include "tests/kernel/normal_rows.hpp"
 #include "widelimit/analysis/spectrum/kernel_spectrum.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/engine/device_matrices.hpp"

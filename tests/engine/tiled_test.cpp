@@ -37,13 +37,6 @@ Matrix<T> definite_matrix(Index n, std::uint64_t seed) {
 }
 
 template <typename T>
-Matrix<T> copy_of(const Matrix<T>& m) {
-  Matrix<T> copy(m.rows(), m.cols());
-  std::copy_n(m.data(), m.rows() * m.cols(), copy.data());
-  return copy;
-}
-
-template <typename T>
 class Tiled : public testing::Test {};
 using Numbers = testing::Types<float, double>;
 TYPED_TEST_SUITE(Tiled, Numbers);
@@ -53,7 +46,7 @@ TYPED_TEST_SUITE(Tiled, Numbers);
 TYPED_TEST(Tiled, CholeskyGivesTheMatrixBackAndTheSameBitsOnAnyTeam) {
   for (const Index n : {1, 37, 256, 300, 600}) {
     const Matrix<TypeParam> a = definite_matrix<TypeParam>(n, static_cast<std::uint64_t>(n));
-    Matrix<TypeParam> u = copy_of(a);
+    Matrix<TypeParam> u = a.copy();
     ASSERT_EQ(tiled_cholesky<TypeParam>(u.view(), nullptr, 1), 0);
     const double allowed = 8 * static_cast<double>(n + 2) * std::numeric_limits<TypeParam>::epsilon();
     for (Index i = 0; i < n; i += 5) {
@@ -64,7 +57,7 @@ TYPED_TEST(Tiled, CholeskyGivesTheMatrixBackAndTheSameBitsOnAnyTeam) {
       }
     }
     for (const int threads : {2, 5}) {
-      Matrix<TypeParam> again = copy_of(a);
+      Matrix<TypeParam> again = a.copy();
       ASSERT_EQ(tiled_cholesky<TypeParam>(again.view(), nullptr, threads), 0);
       for (Index i = 0; i < n; ++i) {
         for (Index j = i; j < n; ++j) ASSERT_EQ(again(i, j), u(i, j));
@@ -90,7 +83,7 @@ TYPED_TEST(Tiled, SolvesBothTriangles) {
       ASSERT_EQ(tiled_cholesky<TypeParam>(u.view(), nullptr, 2), 0);
       const Matrix<TypeParam> b = random_matrix<TypeParam>(n, columns, 5);
       for (const Transpose op : {Transpose::no, Transpose::yes}) {
-        Matrix<TypeParam> x = copy_of(b), again = copy_of(b);
+        Matrix<TypeParam> x = b.copy(), again = b.copy();
         tiled_solve<TypeParam>(u.view(), op, x.view(), 1);
         tiled_solve<TypeParam>(u.view(), op, again.view(), 4);
         const double allowed = 40 * static_cast<double>(n) * std::numeric_limits<TypeParam>::epsilon();
@@ -119,7 +112,7 @@ TYPED_TEST(Tiled, MultipliesAllWays) {
       const auto b =
           op_b == Transpose::no ? random_matrix<TypeParam>(inner, n, 2) : random_matrix<TypeParam>(n, inner, 2);
       const Matrix<TypeParam> start = random_matrix<TypeParam>(m, n, 3);
-      Matrix<TypeParam> c = copy_of(start), again = copy_of(start);
+      Matrix<TypeParam> c = start.copy(), again = start.copy();
       tiled_product<TypeParam>(2, op_a, a.view(), op_b, b.view(), -1, c.view(), 1);
       tiled_product<TypeParam>(2, op_a, a.view(), op_b, b.view(), -1, again.view(), 3);
       for (Index i = 0; i < m; i += 13) {
@@ -163,7 +156,7 @@ TEST(TiledRankTwo, UpdatesTheUpperTriangleAheadOfWorkBesideIt) {
     };
     for (const Index ahead : {Index{0}, std::min<Index>(n, 48)}) {
       for (const int threads : {1, 3}) {
-        Matrix<double> c = copy_of(before);
+        Matrix<double> c = before.copy();
         int calls = 0;
         const auto beside = [&] {
           ++calls;

@@ -3,7 +3,7 @@
 #include "tests/base/random_graphs.hpp"
 #include "widelimit/base/error.hpp"
 
-#include "normal_rows.hpp"
+#include "tests/base/normal_rows.hpp"
 
 #include <gtest/gtest.h>
 

@@ -3,7 +3,7 @@
 #include "widelimit/base/error.hpp"
 #include "widelimit/kernel/classical/arccosine.hpp"
 
-#include "normal_rows.hpp"
+#include "tests/base/normal_rows.hpp"
 
 #include <gtest/gtest.h>
 

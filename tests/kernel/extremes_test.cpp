@@ -1,5 +1,5 @@
+#include "tests/base/normal_rows.hpp"
 #include "widelimit/base/error.hpp"
-#include "widelimit/base/random.hpp"
 #include "widelimit/engine/select.hpp"
 #include "widelimit/kernel/gram.hpp"
 
@@ -12,12 +12,7 @@ namespace {
 
 const Shape shape{1, 1, 6};
 
-Matrix<double> normal(Index n, double scale) {
-  Matrix<double> x(n, shape.size());
-  const Random random(21);
-  for (Index k = 0; k < n * shape.size(); ++k) x.data()[k] = scale * random.normal(static_cast<std::uint64_t>(k));
-  return x;
-}
+Matrix<double> normal(Index n, double scale) { return normal_rows(n, shape.size(), 21, scale); }
 
 const Matrix<double>& f64(const AnyMatrix& matrix) { return std::get<Matrix<double>>(matrix); }
 

@@ -3,8 +3,8 @@
 #include "widelimit/kernel/gram.hpp"
 #include "widelimit/network/network.hpp"
 
-#include "normal_rows.hpp"
 #include "published_sweep.hpp"
+#include "tests/base/normal_rows.hpp"
 
 #include <gtest/gtest.h>
 

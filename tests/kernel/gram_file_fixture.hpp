@@ -5,8 +5,8 @@
 #include "widelimit/kernel/file/write_gram.hpp"
 #include "widelimit/report/file.hpp"
 
+#include "tests/base/normal_rows.hpp"
 #include "tests/base/thrown.hpp"
-#include "tests/kernel/normal_rows.hpp"
 
 #include <gtest/gtest.h>
 

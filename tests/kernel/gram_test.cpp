@@ -1,7 +1,7 @@
 #include "widelimit/kernel/gram.hpp"
 
+#include "tests/base/normal_rows.hpp"
 #include "widelimit/base/error.hpp"
-#include "widelimit/base/random.hpp"
 #include "widelimit/engine/select.hpp"
 
 #include <gtest/gtest.h>
@@ -27,13 +27,6 @@ const std::vector<std::string> image_networks = {
     "conv relu conv(strides=2) relu global_avg_pool dense",
     "conv erf avg_pool conv(padding=CIRCULAR) relu flatten dense",
     "conv residual{ relu conv | conv(kernel=1) } relu attention flatten dense", "conv(kernel=2x3) swish flatten dense"};
-
-Matrix<double> normal(Index n, Index d, std::uint64_t seed) {
-  Matrix<double> x(n, d);
-  const Random random(seed);
-  for (Index k = 0; k < n * d; ++k) x.data()[k] = random.normal(static_cast<std::uint64_t>(k));
-  return x;
-}
 
 Matrix<double> rows_of(const Matrix<double>& x, const std::vector<Index>& order) {
   Matrix<double> result(static_cast<Index>(order.size()), x.cols());
@@ -78,8 +71,8 @@ TEST(Gram, FastBackEndEqualsReference) {
   for (const Case& c : cases()) {
     SCOPED_TRACE(c.network.to_text());
     const Index n = exactness(c.network) == Exactness::quadrature ? 3 : 6;
-    const Matrix<double> x1 = normal(n, c.shape.size(), 1);
-    const Matrix<double> x2 = normal(n + 1, c.shape.size(), 2);
+    const Matrix<double> x1 = normal_rows(n, c.shape.size(), 1);
+    const Matrix<double> x2 = normal_rows(n + 1, c.shape.size(), 2);
     const GramOptions options{.kind = Kind::both};
     const Gram ours = gram(c.network, {x1.view(), c.shape}, {x2.view(), c.shape}, options, *fast);
     const Gram expected = gram(c.network, {x1.view(), c.shape}, {x2.view(), c.shape}, options, *oracle);
@@ -95,7 +88,7 @@ TEST(Gram, SymmetricIsTheRectangleAndExactlySymmetric) {
   for (const Case& c : cases()) {
     SCOPED_TRACE(c.network.to_text());
     const Index n = c.shape.is_vector() ? 37 : 6;
-    const Matrix<double> x = normal(n, c.shape.size(), 3);
+    const Matrix<double> x = normal_rows(n, c.shape.size(), 3);
     const SampleView view(x.view(), c.shape);
     const Gram symmetric = gram(c.network, view, {.kind = Kind::both}, *engine);
     const Gram rectangle = gram(c.network, view, view, {.kind = Kind::both}, *engine);
@@ -122,7 +115,7 @@ TEST(Gram, PermutedInputsPermuteTheKernel) {
   const std::vector<Index> order{4, 0, 3, 1, 5, 2};
   for (const Case& c : cases()) {
     SCOPED_TRACE(c.network.to_text());
-    const Matrix<double> x = normal(6, c.shape.size(), 4);
+    const Matrix<double> x = normal_rows(6, c.shape.size(), 4);
     const Matrix<double> permuted = rows_of(x, order);
     const Gram plain = gram(c.network, {x.view(), c.shape}, {}, *engine);
     const Gram moved = gram(c.network, {permuted.view(), c.shape}, {}, *engine);
@@ -161,7 +154,7 @@ TEST(Gram, IsPositiveSemidefinite) {
   const auto engine = make_engine("cpu");
   for (const Case& c : cases()) {
     SCOPED_TRACE(c.network.to_text());
-    const Matrix<double> x = normal(12, c.shape.size(), 5);
+    const Matrix<double> x = normal_rows(12, c.shape.size(), 5);
     const Gram k = gram(c.network, {x.view(), c.shape}, {.kind = Kind::both}, *engine);
     expect_positive_semidefinite(in_double(k.nngp));
     expect_positive_semidefinite(in_double(k.ntk));
@@ -173,8 +166,8 @@ TEST(Gram, AnySize) {
     const auto engine = make_engine(name);
     for (const Index n : {0, 1, 2, 37}) {
       for (const Index m : {0, 1, 37}) {
-        const Matrix<double> x1 = normal(n, 3, 6);
-        const Matrix<double> x2 = normal(m, 3, 7);
+        const Matrix<double> x1 = normal_rows(n, 3, 6);
+        const Matrix<double> x2 = normal_rows(m, 3, 7);
         const Gram k = gram(Network::parse("fc:2"), {x1.view(), {1, 1, 3}}, {x2.view(), {1, 1, 3}}, {}, *engine);
         EXPECT_EQ(in_double(k.ntk).rows(), n);
         EXPECT_EQ(in_double(k.ntk).cols(), m);
@@ -185,7 +178,7 @@ TEST(Gram, AnySize) {
 
 /// Two-layer kernel of EQ: Θ = ⟨x,x'⟩/d·(π−arccos u)/π + ‖x‖‖x'‖√(1−u²)/(2πd).                [docs/theory/kernels.md]
 TEST(Gram, TwoLayerFormula) {
-  const Matrix<double> x = normal(9, 5, 8);
+  const Matrix<double> x = normal_rows(9, 5, 8);
   for (const std::string name : {"cpu", "reference"}) {
     const Gram k = gram(Network::parse("eq2"), {x.view(), {1, 1, 5}}, {}, *make_engine(name));
     for (Index i = 0; i < 9; ++i) {
@@ -207,7 +200,7 @@ TEST(Gram, TwoLayerFormula) {
 /// ReLU with w_std = √2 preserves variances, so each of the L+1 weight layers adds 2‖x‖²/d to Θ(x,x). Exact, whereas
 /// the reference values take the square root of a difference with cancellation.
 TEST(Gram, DiagonalOfReluHasAClosedForm) {
-  const Matrix<double> x = normal(5, 6, 15);
+  const Matrix<double> x = normal_rows(5, 6, 15);
   for (const std::string name : {"cpu", "reference"}) {
     for (const int hidden : {1, 3, 20}) {
       const Network network = Network::parse("fc:" + std::to_string(hidden) + "(w_std=1.4142135623730951)");
@@ -225,7 +218,7 @@ TEST(Gram, DiagonalOfReluHasAClosedForm) {
 /// A scale is an untrained weight: it multiplies both kernels of the preceding layers by its square.
 TEST(Gram, ScaleMultipliesBySquare) {
   const auto engine = make_engine("cpu");
-  const Matrix<double> x = normal(4, 5, 14);
+  const Matrix<double> x = normal_rows(4, 5, 14);
   const SampleView view(x.view(), {1, 1, 5});
   const Gram plain = gram(Network::parse("dense relu dense"), view, {.kind = Kind::both}, *engine);
   const Gram scaled = gram(Network::parse("dense relu dense scale(by=-3)"), view, {.kind = Kind::both}, *engine);
@@ -240,7 +233,7 @@ TEST(Gram, OneThreadIsManyThreadsBitForBit) {
   for (const int threads : WIDELIMIT_SANITIZED != 0 ? std::vector<int>{5} : std::vector<int>{2, 5}) {
     const auto many = make_engine("cpu", {.threads = threads});
     for (const Case& c : cases()) {
-      const Matrix<double> x = normal(c.shape.is_vector() ? 700 : 9, c.shape.size(), 9);
+      const Matrix<double> x = normal_rows(c.shape.is_vector() ? 700 : 9, c.shape.size(), 9);
       for (const Precision precision : {Precision::f64, Precision::f32}) {
         const GramOptions options{.kind = Kind::both, .precision = precision};
         const Gram a = gram(c.network, {x.view(), c.shape}, options, *one);
@@ -260,7 +253,7 @@ TEST(Gram, LayersSumToTheWhole) {
   const auto engine = make_engine("cpu");
   for (const Case& c : cases()) {
     SCOPED_TRACE(c.network.to_text());
-    const Matrix<double> x = normal(5, c.shape.size(), 10);
+    const Matrix<double> x = normal_rows(5, c.shape.size(), 10);
     const SampleView view(x.view(), c.shape);
     const Gram whole = gram(c.network, view, {}, *engine);
     const LayerContributions parts = layer_contributions(c.network, view, {}, *engine);
@@ -278,7 +271,7 @@ TEST(Gram, DiagonalAloneIsTheDiagonal) {
     const auto engine = make_engine(name);
     for (const Case& c : cases()) {
       if (name == "reference" && exactness(c.network) == Exactness::quadrature) continue;
-      const Matrix<double> x = normal(4, c.shape.size(), 11);
+      const Matrix<double> x = normal_rows(4, c.shape.size(), 11);
       const SampleView view(x.view(), c.shape);
       const Gram k = gram(c.network, view, {.kind = Kind::both}, *engine);
       const Matrix<double> d = diagonal(c.network, view, *engine).values;
@@ -293,7 +286,7 @@ TEST(Gram, DiagonalAloneIsTheDiagonal) {
 TEST(Gram, RefusesWhatItCannotUse) {
   const auto engine = make_engine("cpu");
   const Network network = Network::parse("fc:1");
-  Matrix<double> x = normal(3, 4, 12);
+  Matrix<double> x = normal_rows(3, 4, 12);
   const auto code = [&](const auto& call) {
     try {
       call();
@@ -303,7 +296,7 @@ TEST(Gram, RefusesWhatItCannotUse) {
     return Code::usage;
   };
   EXPECT_EQ(code([&] { return gram(network, {x.view(), {1, 1, 5}}, {}, *engine); }), Code::input);
-  const Matrix<double> other = normal(2, 3, 13);
+  const Matrix<double> other = normal_rows(2, 3, 13);
   EXPECT_EQ(code([&] {
               return gram(network, {x.view(), {1, 1, 4}}, {other.view(), {1, 1, 3}}, {}, *engine);
             }),

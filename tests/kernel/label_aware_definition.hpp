@@ -48,12 +48,6 @@ struct Problem {
   [[nodiscard]] PairSources sources() const { return {view(), test_view()}; }
 };
 
-inline Matrix<double> copied(const Matrix<double>& m) {
-  Matrix<double> copy(m.rows(), m.cols());
-  std::copy_n(m.data(), m.rows() * m.cols(), copy.data());
-  return copy;
-}
-
 /// Direct evaluation of the definition, pair by pair in long double, independent of the sums of the library.
 namespace brute {
 

@@ -84,8 +84,8 @@ class LabelAwareFile : public testing::Test {
 /// interruption.
 TEST_F(LabelAwareFile, HasTheBitsOfMemoryAndResumes) {
   EXPECT_LT(*options.memory, usize(8 * (n * n + tests * n)));
-  AnyMatrix train = copied(problem.k);
-  AnyMatrix test = copied(problem.k_test);
+  AnyMatrix train = problem.k.copy();
+  AnyMatrix test = problem.k_test.copy();
   const LabelAwareKernels made = make_label_aware(train, &test, problem.sources(), problem.labels, 2, {}, *engine);
   const LabelAwareFileSummary whole = write();
   EXPECT_EQ(whole.made.aware.lambda, made.aware.lambda);
@@ -118,11 +118,25 @@ TEST_F(LabelAwareFile, HasTheBitsOfMemoryAndResumes) {
   EXPECT_EQ(refusal(), Code::usage);  // complete, but for other inputs
 }
 
+/// A matrix without entries has no mean, rather than 0/0.
+TEST(LabelAwareFiles, TakeATestSetWithoutSamples) {
+  const auto engine = make_engine("cpu");
+  const Problem few{9, 0, 3, 2};
+  const TemporaryFolder folder;
+  const std::vector<GramBlock> blocks{{"", few.view(), std::nullopt}, {"test_", few.test_view(), few.view()}};
+  const std::vector<Network> networks{Network::parse(network_text)};
+  (void)write_gram(folder.path() / "theta.h5", networks, blocks, {.kind = Kind::ntk}, *engine);
+  const LabelAwareFileSummary found = write_label_aware(
+      folder.path() / "out.h5", {folder.path() / "theta.h5", "ntk", true}, few.sources(), few.labels, 2, {}, *engine);
+  EXPECT_EQ(found.matrices[1].entries.mean, 0);
+  EXPECT_EQ(found.matrices[1].entries.smallest, 0);
+}
+
 /// A run that resumes, or finds the file complete, counts the clamped pairs of all tiles.
 TEST_F(LabelAwareFile, CountsClampedPairsOfEveryRun) {
   options.aware = {.method = LabelAwareMethod::kr1};
-  AnyMatrix train = copied(problem.k);
-  AnyMatrix test = copied(problem.k_test);
+  AnyMatrix train = problem.k.copy();
+  AnyMatrix test = problem.k_test.copy();
   const LabelAwareKernels made =
       make_label_aware(train, &test, problem.sources(), problem.labels, 2, options.aware, *engine);
   ASSERT_GT(made.beyond, 0);

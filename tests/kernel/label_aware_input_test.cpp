@@ -39,7 +39,7 @@ TEST(LabelAwareInput, TestKernelsAreTestByTrainForEveryMethodAndRepair) {
   for (const Method method : {Method::linear1, Method::kr1, Method::kr2}) {
     for (const Psd psd : {Psd::none, Psd::clip, Psd::shift}) {
       for (const auto& [rows, cols] : {std::pair<Index, Index>{7, 31}, {7, 29}, {7, 2000}, {30, 7}}) {
-        AnyMatrix train = copied(problem.k);
+        AnyMatrix train = problem.k.copy();
         AnyMatrix test = sized(rows, cols);
         const std::string message = refusal([&] {
           (void)make_label_aware(train, &test, problem.sources(), problem.labels, 2, {.method = method, .psd = psd},
@@ -49,7 +49,7 @@ TEST(LabelAwareInput, TestKernelsAreTestByTrainForEveryMethodAndRepair) {
         EXPECT_EQ(message.find("transpose") != std::string::npos, rows == 30) << message;
         EXPECT_TRUE(std::equal(problem.k.data(), problem.k.data() + 900, std::get<Matrix<double>>(train).data()));
       }
-      AnyMatrix train = copied(problem.k);
+      AnyMatrix train = problem.k.copy();
       AnyMatrix test = sized(8, 30);
       const std::string message = refusal([&] {
         (void)make_label_aware(train, &test, problem.sources(), problem.labels, 2, {.method = method, .psd = psd},
@@ -98,8 +98,8 @@ TEST(LabelAwareInput, ValuesThatAreNotFiniteAreNamed) {
     Problem problem(30, 7, 4, 2);
     const auto message = [&] {
       return refusal([&] {
-        AnyMatrix train = copied(problem.k);
-        AnyMatrix test = copied(problem.k_test);
+        AnyMatrix train = problem.k.copy();
+        AnyMatrix test = problem.k_test.copy();
         (void)make_label_aware(train, &test, problem.sources(), problem.labels, 2, {}, *engine);
       });
     };

@@ -21,7 +21,7 @@ Matrix<double> test_kernel(const Problem& problem, const LabelAwareOptions& opti
   const GramMatrix k(problem.k.view(), engine);
   const LabelAware aware = fit_label_aware(k, problem.sources(), problem.labels, problem.classes, options);
   aware.validate();
-  AnyMatrix result = copied(problem.k_test);
+  AnyMatrix result = problem.k_test.copy();
   (void)add_label_aware(aware, KernelPart::test, result, problem.sources(), engine);
   return std::move(std::get<Matrix<double>>(result));
 }
@@ -97,11 +97,11 @@ TEST(LabelAwareKernel, IsSymmetricAndTheTestRowOfATrainingSampleIsItsOwn) {
   for (const LabelAwareMethod method : {LabelAwareMethod::linear1, LabelAwareMethod::linear2, LabelAwareMethod::kr1}) {
     const LabelAware aware = fit_label_aware({problem.k.view(), *engine}, problem.sources(), problem.labels, 2,
                                              {.method = method, .ratio = 0.5});
-    AnyMatrix whole = copied(problem.k);
+    AnyMatrix whole = problem.k.copy();
     (void)add_label_aware(aware, KernelPart::train, whole, problem.sources(), *engine);
     const auto& k = std::get<Matrix<double>>(whole);
     EXPECT_EQ(GramMatrix(k).asymmetry(), 0);
-    AnyMatrix again = copied(problem.k);
+    AnyMatrix again = problem.k.copy();
     (void)add_label_aware(aware, KernelPart::test, again, {problem.view(), problem.view()}, *engine);
     const auto& rows = std::get<Matrix<double>>(again);
     for (Index i = 0; i < 290; i += 17) {
@@ -118,7 +118,7 @@ TEST(LabelAwareKernel, DiagonalOfSamplesIsThatOfTheirMatrix) {
   std::vector<double> theta;
   for (Index i = 0; i < 150; ++i) theta.push_back(problem.k(i, i));
   for (const LabelAwareMethod method : {LabelAwareMethod::linear2, LabelAwareMethod::kr1}) {
-    AnyMatrix whole = copied(problem.k);
+    AnyMatrix whole = problem.k.copy();
     const LabelAwareKernels made =
         make_label_aware(whole, nullptr, problem.sources(), problem.labels, 3, {.method = method}, *engine);
     const std::vector<double> own = label_aware_diagonal(made.aware, theta, problem.view());
@@ -136,11 +136,11 @@ TEST(LabelAwareKernel, InPlaceIsWhatIsLearnedAndAdded) {
   for (const LabelAwareMethod method : {LabelAwareMethod::linear1, LabelAwareMethod::kr1}) {
     for (const int threads : {1, 3}) {
       const auto engine = make_engine("cpu", {.threads = threads});
-      AnyMatrix added = copied(problem.k);
+      AnyMatrix added = problem.k.copy();
       const LabelAware aware =
           fit_label_aware({problem.k.view(), *engine}, problem.sources(), problem.labels, 3, {.method = method});
       const Index beyond = add_label_aware(aware, KernelPart::train, added, problem.sources(), *engine);
-      AnyMatrix whole = copied(problem.k);
+      AnyMatrix whole = problem.k.copy();
       const LabelAwareKernels made =
           make_label_aware(whole, nullptr, problem.sources(), problem.labels, 3, {.method = method}, *engine);
       EXPECT_EQ(made.beyond, beyond);
@@ -161,7 +161,7 @@ TEST(LabelAwareKernel, RatioIsThatOfMeanMagnitudes) {
   for (const LabelAwareMethod method : {LabelAwareMethod::linear1, LabelAwareMethod::kr1, LabelAwareMethod::kr2}) {
     const LabelAware aware = fit_label_aware({problem.k.view(), *engine}, problem.sources(), problem.labels, 3,
                                              {.method = method, .ratio = 0.25});
-    AnyMatrix whole = copied(problem.k);
+    AnyMatrix whole = problem.k.copy();
     (void)add_label_aware(aware, KernelPart::train, whole, problem.sources(), *engine);
     double kernel = 0;
     double added = 0;
@@ -193,7 +193,7 @@ TEST(LabelAwareKernel, ASketchIsNearlyAsGoodAsAllPairs) {
   const auto explained = [&](LabelAwareMethod method) {
     const LabelAware aware = fit_label_aware({problem.k.view(), *engine}, problem.sources(), problem.labels, 2,
                                              {.method = method, .ratio = 1});
-    AnyMatrix whole = copied(problem.k);
+    AnyMatrix whole = problem.k.copy();
     (void)add_label_aware(aware, KernelPart::train, whole, problem.sources(), *engine);
     double rest = 0;
     for (Index i = 0; i < 120; ++i) {
@@ -254,7 +254,7 @@ TEST(LabelAwareKernel, TakesFeaturesOfTheCaller) {
   const auto& regression = std::get<PairRegression>(aware.estimate);
   EXPECT_NEAR(regression.explained, 1, 1e-9);
   EXPECT_NEAR(regression.coefficients.back(), 1.0 / 3, 1e-7);
-  AnyMatrix test = copied(problem.k_test);
+  AnyMatrix test = problem.k_test.copy();
   (void)add_label_aware(aware, KernelPart::test, test, sources, *engine);
   EXPECT_NEAR(std::get<Matrix<double>>(test)(1, 1) - problem.k_test(1, 1), aware.lambda, 1e-6 * aware.lambda);
   for (const double entry : label_aware_diagonal(aware, std::vector<double>(5, 1.0), problem.test_view(), &own)) {
@@ -278,11 +278,11 @@ TEST(LabelAwareKernel, CountsPairsBeyondTheTrainingRange) {
   const Problem problem(40, 3, 4, 2);
   const LabelAware aware =
       fit_label_aware({problem.k.view(), *engine}, {}, problem.labels, 2, {.method = LabelAwareMethod::kr1});
-  AnyMatrix far = copied(problem.k_test);
+  AnyMatrix far = problem.k_test.copy();
   auto& k = std::get<Matrix<double>>(far);
   for (Index j = 0; j < 40; ++j) k(1, j) = 1e6;
   EXPECT_EQ(add_label_aware(aware, KernelPart::test, far, {}, *engine), 40);
-  AnyMatrix own = copied(problem.k);
+  AnyMatrix own = problem.k.copy();
   EXPECT_EQ(add_label_aware(aware, KernelPart::train, own, {}, *engine), 0);
 }
 

@@ -3,7 +3,7 @@
 #include "widelimit/base/error.hpp"
 
 #include "limit_recursion.hpp"
-#include "normal_rows.hpp"
+#include "tests/base/normal_rows.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 #include "widelimit/kernel/label_aware/pair_features.hpp"
 
+#include "tests/base/normal_rows.hpp"
 #include "tests/kernel/label_aware_definition.hpp"
-#include "tests/kernel/normal_rows.hpp"
 
 #include <gtest/gtest.h>
 

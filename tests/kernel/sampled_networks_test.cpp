@@ -4,8 +4,8 @@
 #include "widelimit/kernel/monte_carlo.hpp"
 #include "widelimit/network/shape.hpp"
 
-#include "normal_rows.hpp"
 #include "random_limit_network.hpp"
+#include "tests/base/normal_rows.hpp"
 
 #include <gtest/gtest.h>
 

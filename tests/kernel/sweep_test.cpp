@@ -1,5 +1,5 @@
+#include "tests/base/normal_rows.hpp"
 #include "widelimit/base/error.hpp"
-#include "widelimit/base/random.hpp"
 #include "widelimit/engine/select.hpp"
 #include "widelimit/kernel/gram.hpp"
 
@@ -12,18 +12,11 @@
 namespace widelimit {
 namespace {
 
-Matrix<double> normal(Index n, Index d) {
-  Matrix<double> x(n, d);
-  const Random random(31);
-  for (Index k = 0; k < n * d; ++k) x.data()[k] = random.normal(static_cast<std::uint64_t>(k));
-  return x;
-}
-
 /// Compares with the networks of the first i hidden layers, their first j weight layers frozen, one at a time.
 TEST(Sweep, EveryEntryIsANetworkOfItsOwn) {
   const auto engine = make_engine("cpu");
   const Network network = Network::parse("dense(b_std=0.2) relu dense(w_std=1.3) erf dense(b_std=0.1) relu dense");
-  const Matrix<double> x = normal(7, 4);
+  const Matrix<double> x = normal_rows(7, 4, 31);
   const SampleView view(x.view(), {1, 1, 4});
   const Sweep all = sweep(network, view, {}, *engine);
   ASSERT_EQ(all.hidden_layers, 3);
@@ -63,7 +56,7 @@ TEST(Sweep, AgreesWithThePublishedProgram) {
 TEST(Sweep, SizesAndPrecisions) {
   for (const std::string name : {"cpu", "reference"}) {
     for (const Index n : {0, 1, 2, 37}) {
-      const Matrix<double> x = normal(n, 3);
+      const Matrix<double> x = normal_rows(n, 3, 31);
       const Sweep f32 =
           sweep(Network::parse("fc:2"), {x.view(), {1, 1, 3}}, {.precision = Precision::f32}, *make_engine(name));
       const Sweep f64 = sweep(Network::parse("fc:2"), {x.view(), {1, 1, 3}}, {}, *make_engine(name));

@@ -130,17 +130,16 @@ TEST(LabelAwareMachine, RidgeSolvesWithAnIndefiniteKernelAndSaysSo) {
 /// A Gram matrix of the caller instead of samples; of those, kernel regression needs the kernel only.
 TEST(LabelAwareMachine, PrecomputedKernelsTakeKernelRegression) {
   const TrainTest data{.train = blobs(80, 2, 1), .test = std::nullopt};
-  double error = 0;
   for (const auto& [machine, psd] : {std::pair(Machine::svm, Psd::clip), std::pair(Machine::regression, Psd::none)}) {
     const FitDataOptions options = options_of(machine, LabelAwareMethod::kr1, psd);
     const FittedData expected = fit_data(request(), data, options, all_processors());
-    DataKernels kernels = data_kernels(request(), data, all_processors(), error);
+    DataKernels kernels = data_kernels(request(), data, all_processors());
     const FittedData fitted =
         fit_kernel(kernels.train, {.labels = data.train.labels, .classes = 2}, options, all_processors());
     EXPECT_EQ(fitted.label_aware->aware.lambda, expected.label_aware->aware.lambda);
     EXPECT_EQ(apart(fitted.train, expected.train), 0);
   }
-  DataKernels kernels = data_kernels(request(), data, all_processors(), error);
+  DataKernels kernels = data_kernels(request(), data, all_processors());
   try {
     (void)fit_kernel(kernels.train, {.labels = data.train.labels, .classes = 2},
                      options_of(Machine::svm, LabelAwareMethod::linear1, Psd::clip), all_processors());
@@ -178,8 +177,7 @@ TEST(LabelAwareMachine, ModelsRememberTheNamesOfPairFeaturesOfTheCaller) {
   FittedData fitted = fit_data(request(), data, options, all_processors());
   EXPECT_GT(apart(*without.test, *fitted.test), 1e-4);
 
-  double quadrature = 0;
-  DataKernels kernels = data_kernels(request(), data, all_processors(), quadrature);
+  DataKernels kernels = data_kernels(request(), data, all_processors());
   const LabelAwareKernels made =
       make_label_aware(kernels.train, &*kernels.test, {data.train.view(), data.test->view(), &own}, data.train.labels,
                        2, *options.label_aware, all_processors());

@@ -1,9 +1,9 @@
 #include "tests/machine/box_fixture.hpp"
 #include "tests/machine/random_gram.hpp"
 #include "widelimit/machine/logistic/logistic.hpp"
+#include "widelimit/machine/logistic/loss_proof.hpp"
 #include "widelimit/machine/logistic/softmax.hpp"
 #include "widelimit/machine/ridge/ridge.hpp"
-#include "widelimit/machine/svm/loss_proof.hpp"
 #include "widelimit/machine/svm/svm.hpp"
 #include "widelimit/machine/svm/svr.hpp"
 

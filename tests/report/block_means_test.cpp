@@ -1,6 +1,6 @@
 #include "widelimit/report/drawing/figures.hpp"
 
-#include "widelimit/base/random.hpp"
+#include "tests/base/normal_rows.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,12 +10,7 @@
 namespace widelimit {
 namespace {
 
-Matrix<double> noise(Index rows, Index cols) {
-  const Random random(3);
-  Matrix<double> matrix(rows, cols);
-  for (Index k = 0; k < rows * cols; ++k) matrix.data()[k] = random.normal(static_cast<std::uint64_t>(k));
-  return matrix;
-}
+Matrix<double> noise(Index rows, Index cols) { return normal_rows(rows, cols, 3); }
 
 TEST(BlockMeans, SmallMatricesStayAsTheyAre) {
   for (const Index n : {1, 2, 37}) {

@@ -4,6 +4,7 @@
 #include "widelimit/base/page_allocation.hpp"
 #include "widelimit/base/types.hpp"
 
+#include <algorithm>
 #include <concepts>
 #include <memory>
 #include <type_traits>
@@ -27,7 +28,7 @@ struct MatrixView {
   operator MatrixView<const T>() const requires(!std::is_const_v<T>) { return {data, rows, cols, stride}; }
 };
 
-/// Owning row-major matrix, zero-initialized unless `content` is unset; movable, not copyable.
+/// Owning row-major matrix, zero-initialized unless `content` is unset; movable, copied by copy() only.
 template <std::floating_point T>
 class Matrix {
  public:
@@ -46,6 +47,11 @@ class Matrix {
   [[nodiscard]] const T& operator()(Index i, Index j) const { return data_[i * cols_ + j]; }
   [[nodiscard]] MatrixView<T> view() { return {data(), rows_, cols_, cols_}; }
   [[nodiscard]] MatrixView<const T> view() const { return {data(), rows_, cols_, cols_}; }
+  [[nodiscard]] Matrix copy() const {
+    Matrix result(rows_, cols_, Content::unset);
+    std::copy_n(data(), rows_ * cols_, result.data());
+    return result;
+  }
 
  private:
   struct Release {

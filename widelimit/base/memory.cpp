@@ -103,6 +103,8 @@ std::optional<std::size_t> available_memory() {
   return least;
 }
 
+std::size_t half_of_memory() { return available_memory().value_or(std::size_t{2} << 30) / 2; }
+
 bool address_space_has(std::size_t bytes) {
   void* const place = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   return place != MAP_FAILED && ::munmap(place, bytes) == 0;

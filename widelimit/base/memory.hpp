@@ -19,6 +19,8 @@ namespace widelimit {
 /// Returns the memory that this process can still allocate without swapping: the minimum of what the system, its
 /// control group and its address space limit (ulimit -v) leave; std::nullopt if none is known.
 [[nodiscard]] std::optional<std::size_t> available_memory();
+/// Returns half of the available memory, the usual limit of work that is done in pieces; 1 GiB if it is not known.
+[[nodiscard]] std::size_t half_of_memory();
 
 /// Returns whether the system can map `bytes` of address space now, by a trial mapping.
 [[nodiscard]] bool address_space_has(std::size_t bytes);

@@ -3,6 +3,8 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -12,11 +14,24 @@ namespace widelimit {
 using Index = std::ptrdiff_t;
 /// Converts an index for standard containers.
 [[nodiscard]] constexpr std::size_t usize(Index k) { return static_cast<std::size_t>(k); }
+/// Returns factors[i], or 1 without factors: weights, scales and widths that are all 1 are passed as an empty span.
+[[nodiscard]] inline double factor_at(std::span<const double> factors, Index i) {
+  return factors.empty() ? 1.0 : factors[usize(i)];
+}
 
 /// Floating-point precision of a call.
 enum class Precision : std::uint8_t { f32, f64 };
 template <std::floating_point T>
 constexpr Precision precision_of = sizeof(T) == sizeof(float) ? Precision::f32 : Precision::f64;
+/// Returns the bytes of a number.
+[[nodiscard]] constexpr std::size_t size_of(Precision precision) {
+  return precision == Precision::f32 ? sizeof(float) : sizeof(double);
+}
+/// Returns the machine epsilon.
+[[nodiscard]] constexpr double epsilon_of(Precision precision) {
+  return precision == Precision::f32 ? double{std::numeric_limits<float>::epsilon()}
+                                     : std::numeric_limits<double>::epsilon();
+}
 
 [[nodiscard]] std::string_view to_string(Precision precision);
 [[nodiscard]] Precision parse_precision(std::string_view text);

@@ -40,7 +40,7 @@ struct BallShape {
   std::optional<Box> box{};      ///< intersected with the balls; none: unbounded
   std::vector<double> widths{};  ///< ℓ∞: half-widths of the ball of radius 1, one per feature; empty: 1
 
-  [[nodiscard]] double width(Index j) const { return widths.empty() ? 1 : widths[usize(j)]; }
+  [[nodiscard]] double width(Index j) const { return factor_at(widths, j); }
   /// Returns the half-width of an ℓ∞ ball in feature j, rounded up.
   [[nodiscard]] double reach(double radius, Index j) const {
     return widths.empty() ? radius : radius * widths[usize(j)] * (1 + 0x1p-50);

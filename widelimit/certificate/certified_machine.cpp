@@ -131,8 +131,7 @@ std::vector<CertificateMethod> CertifiedMachine::methods() const {
 /// support.
 Matrix<double> CertifiedMachine::decisions(MatrixView<const double> points) const {
   Fit fit;
-  fit.alpha = Matrix<double>(model_.supports(), model_.outputs(), Content::unset);
-  std::copy_n(model_.alpha.data(), model_.supports() * model_.outputs(), fit.alpha.data());
+  fit.alpha = model_.alpha.copy();
   fit.bias = model_.bias;
   if (model_.supports() == 0) return decision(fit, Matrix<double>(points.rows, 0).view());
   const Gram k = gram(std::get<Network>(model_.kernel), SampleView(points, model_.shape),

@@ -30,8 +30,8 @@ class Engine {
                 const std::function<void(Index done)>& after = {}) const;
 };
 
-/// Throws Error{usage} unless the engine is the cpu: `work` (e.g. "certificates") has no other implementation, and a
-/// record must name the engine that computed it.
+/// Throws Error{usage} unless the engine is the cpu: `work` (e.g. "classical kernels") has no other implementation, and
+/// a record must name the engine that computed it.
 void require_cpu(const Engine& engine, std::string_view work);
 
 }  // namespace widelimit

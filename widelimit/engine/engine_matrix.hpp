@@ -28,9 +28,7 @@ class EngineMatrix {
   [[nodiscard]] Index cols() const { return cols_; }
   [[nodiscard]] Precision precision() const { return precision_; }
   [[nodiscard]] bool empty() const { return memory_ == nullptr; }
-  [[nodiscard]] std::size_t bytes() const {
-    return static_cast<std::size_t>(rows_ * cols_) * (precision_ == Precision::f32 ? sizeof(float) : sizeof(double));
-  }
+  [[nodiscard]] std::size_t bytes() const { return static_cast<std::size_t>(rows_ * cols_) * size_of(precision_); }
   [[nodiscard]] EngineMatrix block(Index row, Index col, Index rows, Index cols) const {
     EngineMatrix part(memory_, rows, cols, precision_);
     part.row_ = row_ + row;

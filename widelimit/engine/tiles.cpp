@@ -44,6 +44,10 @@ std::vector<Tile> upper_tiles(Range square, Index edge) {
   return tiles;
 }
 
+std::vector<Tile> tiles_of(Range rows, Range cols, bool square, Index edge) {
+  return square ? upper_tiles(rows, edge) : rectangle_tiles(rows, cols, edge);
+}
+
 template <std::floating_point T>
 void set_diagonal(MatrixView<const double> diagonal, Range square, std::span<const MatrixView<T>> blocks) {
   for (std::size_t s = 0; s < blocks.size(); ++s) {
@@ -62,7 +66,7 @@ void fill_by_tiles(const Kernels& kernels, int threads, const Recipe& recipe, co
                    const Loaded& x2, Range cols, bool symmetric, std::span<const MatrixView<T>> blocks,
                    const std::function<void(Index pairs)>& after) {
   const Index edge = gram_tile_edge(rows.size(), cols.size(), kernels.tile_edge(recipe));
-  const std::vector<Tile> tiles = symmetric ? upper_tiles(rows, edge) : rectangle_tiles(rows, cols, edge);
+  const std::vector<Tile> tiles = tiles_of(rows, cols, symmetric, edge);
   Matrix<double> diagonal(symmetric ? recipe.outputs : 0, symmetric ? x1.count() : 0);
   if (symmetric) kernels.diagonal(recipe, x1, diagonal.view(), [&](Index) { after(0); });
   const auto place = [&](Range r, Range c) {
@@ -84,7 +88,7 @@ void fill_by_tiles(const Kernels& kernels, int threads, const Recipe& recipe, co
         } else {
           kernels.tile(recipe, x1, tile.rows, x2, tile.cols, outputs);
         }
-        done += symmetric ? tile.upper_pairs() : tile.rows.size() * tile.cols.size();
+        done += tile.pairs(symmetric);
       },
       [&](Index) { after(done); });
 }

@@ -18,6 +18,8 @@ struct Tile {
   [[nodiscard]] Index upper_pairs() const {
     return on_diagonal() ? rows.size() * (rows.size() + 1) / 2 : rows.size() * cols.size();
   }
+  /// Returns the number of pairs that are computed for this tile.
+  [[nodiscard]] Index pairs(bool symmetric) const { return symmetric ? upper_pairs() : rows.size() * cols.size(); }
 };
 
 /// Returns the tile edge of a Gram matrix with n1 rows and n2 columns: `largest`, the preference of the back end, or
@@ -30,6 +32,9 @@ struct Tile {
 /// Returns tiles that cover the upper triangle of square × square: first those above the diagonal, then the diagonal
 /// ones, which take half the time and so balance the load of the threads at the end.
 [[nodiscard]] std::vector<Tile> upper_tiles(Range square, Index edge);
+
+/// Returns the tiles of rows × cols or, if `square` (both ranges are the same samples), those of the upper triangle.
+[[nodiscard]] std::vector<Tile> tiles_of(Range rows, Range cols, bool square, Index edge);
 
 /// Writes the pairs (i, i) of a diagonal tile, which Kernels::tile treats as two different samples: blocks[s](i, i) =
 /// diagonal(s, square.begin + i), from Kernels::diagonal. Throws Error{numerical} on overflow.

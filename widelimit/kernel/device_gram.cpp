@@ -48,8 +48,7 @@ class HostTiles {
     const Loaded& x2 = cols.loaded(report);
     error_ = std::max({error_, x1.quadrature_error(), x2.quadrature_error()});
     const MatrixView<const double> own = square ? rows.diagonal(report) : MatrixView<const double>{};
-    const std::vector<Tile> tiles =
-        square ? upper_tiles(rows.range(), edge) : rectangle_tiles(rows.range(), cols.range(), edge);
+    const std::vector<Tile> tiles = tiles_of(rows.range(), cols.range(), square, edge);
     engine_.for_each(
         std::ssize(tiles),
         [&](Index k) {
@@ -64,7 +63,7 @@ class HostTiles {
             engine_.kernels().tile(*task_.recipe, x1, r, x2, c, blocks);
             if (task_.symmetric()) mirror(blocks, tile);
           }
-          done_ += task_.symmetric() ? tile.upper_pairs() : tile.rows.size() * tile.cols.size();
+          done_ += tile.pairs(task_.symmetric());
         },
         report);
   }
@@ -96,8 +95,8 @@ class HostTiles {
 bool fits_engine(const GramTask& task, const Engine& engine) {
   const DeviceMatrices* const device = device_matrices(engine);
   if (device == nullptr) return true;
-  const double entry = task.precision == Precision::f32 ? sizeof(float) : sizeof(double);
-  const double matrix = static_cast<double>(task.x1.count()) * static_cast<double>(task.columns().count()) * entry;
+  const double matrix = static_cast<double>(task.x1.count()) * static_cast<double>(task.columns().count()) *
+                        static_cast<double>(size_of(task.precision));
   const double samples = static_cast<double>(samples_of(task)) * static_cast<double>(sample_bytes(task, engine));
   const auto edge = engine.kernels().tile_edge(*task.recipe);
   const auto beside = static_cast<double>(device->tile_bytes(std::min(edge, task.x1.count()), 0, task.precision));

@@ -102,8 +102,7 @@ std::string quadrature_warning(double quadrature_error, Precision precision) {
   if (!(quadrature_error > tolerated)) return "";
   return fmt::format(
       "quadrature leaves a relative error of about {:.0e} in the kernel: an activation is not smooth enough at the "
-      "scale "
-      "of the data; scale the data, or use an activation with a closed form",
+      "scale of the data; scale the data, or use an activation with a closed form",
       quadrature_error);
 }
 

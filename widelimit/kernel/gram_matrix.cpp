@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <mutex>
 #include <numeric>
 #include <optional>
@@ -91,10 +90,7 @@ bool GramMatrix::held() const { return shared_->source == nullptr; }
 Index GramMatrix::samples() const { return held() ? shared_->held.rows() : shared_->source->samples(); }
 Precision GramMatrix::precision() const { return held() ? shared_->held.precision() : shared_->source->precision(); }
 
-double GramMatrix::epsilon() const {
-  return precision() == Precision::f32 ? static_cast<double>(std::numeric_limits<float>::epsilon())
-                                       : std::numeric_limits<double>::epsilon();
-}
+double GramMatrix::epsilon() const { return epsilon_of(precision()); }
 
 const EngineMatrix& GramMatrix::matrix() const {
   if (!held())
@@ -197,8 +193,8 @@ EngineMatrix GramMatrix::part(std::span<const Index> rows, std::span<const Index
 std::optional<GramMatrix> GramMatrix::in_host_memory() const {
   if (algebra().host_view(matrix())) return *this;
   const Index n = samples();
-  const std::size_t entry = precision() == Precision::f32 ? sizeof(float) : sizeof(double);
-  if (const auto free = available_memory(); !free || usize(n * n) * entry > *free / 8) return std::nullopt;
+  const std::size_t bytes = usize(n * n) * size_of(precision());
+  if (const auto free = available_memory(); !free || bytes > *free / 8) return std::nullopt;
   const Engine& host = all_processors();
   GramMatrix result(EngineMatrix(), host);
   Shared& own = *result.shared_;

@@ -23,9 +23,8 @@ struct Blocks {
 Blocks plan_blocks(const Recipe& recipe, const SampleView& x, const NetworkGramOptions& options, const Engine& engine) {
   const Kernels& kernels = engine.kernels();
   const Index edge = gram_tile_edge(x.count(), x.count(), kernels.tile_edge(recipe));
-  const std::size_t entry = options.precision == Precision::f32 ? sizeof(float) : sizeof(double);
   const auto fixed = [&](Index block) {  // one block, and per thread the correlations from which a tile is computed
-    return static_cast<std::size_t>(block * block) * entry +
+    return static_cast<std::size_t>(block * block) * size_of(options.precision) +
            static_cast<std::size_t>(engine.threads() * edge * edge) * sizeof(double);
   };
   // Enough tiles for all threads, but independent of their number, on which the result must not depend bitwise. Half of
@@ -108,11 +107,11 @@ class NetworkSource final : public GramSource {
       const Loaded& x1 = loaded(rows);
       const Loaded& x2 = loaded(cols);
       each_block(rows.range(), cols.range(), blocks_.edge, [&](Range r, Range c) {
-        const bool square = r.begin == c.begin;
+        const Tile tile{r, c};
         const EngineMatrix block = memory.block(0, 0, r.size(), c.size());
-        engine_.kernels().fill(recipe_, x1, rows.within(r), x2, cols.within(c), square, {&block, 1},
+        engine_.kernels().fill(recipe_, x1, rows.within(r), x2, cols.within(c), tile.on_diagonal(), {&block, 1},
                                [&](Index done) { ticker.at(pairs + done); });
-        pairs += square ? r.size() * (r.size() + 1) / 2 : r.size() * c.size();
+        pairs += tile.upper_pairs();
         add_block_product(engine_.algebra(), block, r, c, v, out);
       });
     });

@@ -8,8 +8,6 @@ namespace widelimit {
 
 namespace {
 
-std::size_t place(Index k) { return static_cast<std::size_t>(k); }
-
 BinaryProblem pair_problem(const std::vector<Index>& first, const std::vector<Index>& second,
                            std::span<const double> weights) {
   BinaryProblem problem;
@@ -19,7 +17,7 @@ BinaryProblem pair_problem(const std::vector<Index>& first, const std::vector<In
   if (!weights.empty()) problem.weights.reserve(problem.samples.size());
   for (const Index i : problem.samples) {
     problem.labels.push_back(std::binary_search(first.begin(), first.end(), i) ? 1 : -1);
-    if (!weights.empty()) problem.weights.push_back(weights[place(i)]);
+    if (!weights.empty()) problem.weights.push_back(weights[usize(i)]);
   }
   return problem;
 }
@@ -28,15 +26,15 @@ BinaryProblem pair_problem(const std::vector<Index>& first, const std::vector<In
 
 std::vector<std::vector<Index>> members_of(std::span<const Index> labels, Index classes) {
   if (classes < 2) fail(Code::input, "a classifier needs two classes or more, not {}", classes);
-  std::vector<std::vector<Index>> members(place(classes));
+  std::vector<std::vector<Index>> members(usize(classes));
   for (std::size_t i = 0; i < labels.size(); ++i) {
     if (labels[i] < 0 || labels[i] >= classes) {
       fail(Code::input, "label {} is {}; with {} classes labels are 0 to {}", i, labels[i], classes, classes - 1);
     }
-    members[place(labels[i])].push_back(static_cast<Index>(i));
+    members[usize(labels[i])].push_back(static_cast<Index>(i));
   }
   for (Index c = 0; c < classes; ++c) {
-    if (members[place(c)].empty()) fail(Code::input, "one of {} classes has no samples; leave it out", classes);
+    if (members[usize(c)].empty()) fail(Code::input, "one of {} classes has no samples; leave it out", classes);
   }
   return members;
 }
@@ -55,10 +53,10 @@ std::vector<BinaryProblem> pair_problems(const std::vector<std::vector<Index>>& 
 
 std::vector<BinaryProblem> rest_problems(std::span<const Index> labels, Index classes,
                                          std::span<const double> weights) {
-  std::vector<BinaryProblem> problems(place(classes));
+  std::vector<BinaryProblem> problems(usize(classes));
   for (Index c = 0; c < classes; ++c) {
-    problems[place(c)].weights.assign(weights.begin(), weights.end());
-    for (const Index label : labels) problems[place(c)].labels.push_back(label == c ? 1 : -1);
+    problems[usize(c)].weights.assign(weights.begin(), weights.end());
+    for (const Index label : labels) problems[usize(c)].labels.push_back(label == c ? 1 : -1);
   }
   return problems;
 }

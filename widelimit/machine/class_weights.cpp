@@ -13,9 +13,9 @@ namespace {
 std::vector<double> balancing_weights(std::span<const Index> labels, Index classes, std::span<const double> weights) {
   std::vector<double> sums(static_cast<std::size_t>(classes), 0.0);
   double total = 0;
-  for (std::size_t i = 0; i < labels.size(); ++i) {
-    const double weight = weights.empty() ? 1.0 : weights[i];
-    sums[static_cast<std::size_t>(labels[i])] += weight;
+  for (Index i = 0; i < std::ssize(labels); ++i) {
+    const double weight = factor_at(weights, i);
+    sums[usize(labels[usize(i)])] += weight;
     total += weight;
   }
   double occurring = 0;

@@ -87,6 +87,17 @@ bool is_sparse(const Matrix<double>& alpha) {
 
 }  // namespace
 
+Fit zero_fit(Index samples, Index outputs) {
+  return {Matrix<double>(samples, outputs), std::vector<double>(usize(outputs)), {}};
+}
+
+bool all_finite(const Fit& fit) {
+  const auto finite = [](double value) { return std::isfinite(value); };
+  const double* alpha = fit.alpha.data();
+  return std::all_of(alpha, alpha + fit.alpha.rows() * fit.alpha.cols(), finite) &&
+         std::all_of(fit.bias.begin(), fit.bias.end(), finite);
+}
+
 Matrix<double> decision(const Fit& fit, const EngineMatrix& test_by_train, const Engine& engine) {
   if (test_by_train.cols() != fit.alpha.rows()) {
     fail(Code::input, "K(test, train) has {} columns, but the machine has {} training samples", test_by_train.cols(),

@@ -17,6 +17,11 @@ struct Fit {
   Summary summary;
 };
 
+/// Returns a fit with all coefficients 0.
+[[nodiscard]] Fit zero_fit(Index samples, Index outputs);
+/// Whether all coefficients are finite.
+[[nodiscard]] bool all_finite(const Fit& fit);
+
 /// Returns g at test points, test × outputs, from K(test, train), on all processors of the host or on the given engine.
 /// Accumulates in float64. Throws Error{input} unless K has one column per sample of the fit and is finite.
 /// O(test·train·outputs).

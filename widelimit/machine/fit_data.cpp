@@ -1,20 +1,16 @@
 #include "widelimit/machine/fit_data.hpp"
 
-#include "widelimit/base/choice.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/memory.hpp"
 #include "widelimit/engine/device_matrices.hpp"
-#include "widelimit/kernel/file/known_gram.hpp"
 #include "widelimit/kernel/gram.hpp"
 #include "widelimit/machine/model.hpp"
 #include "widelimit/machine/ridge/gaussian_process.hpp"
 #include "widelimit/machine/ridge/ridge_network.hpp"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <array>
 #include <numeric>
 #include <utility>
 
@@ -22,19 +18,15 @@ namespace widelimit {
 
 namespace {
 
-constexpr std::array<std::string_view, 3> solver_names{"auto", "dense", "cg"};
-/// Memory limit in bytes for blocks of a matrix in a file.
-constexpr std::size_t file_blocks = std::size_t{256} << 20;
-
 /// Targets of ridge and the meaning of its outputs.
-struct RidgeTask {
+struct RidgeTargets {
   Matrix<double> of_classes;  ///< empty for numeric targets
   MatrixView<const double> targets;
   FittedMachine machine{.machine = Machine::ridge};
 };
 
-RidgeTask ridge_task(const FitTargets& y) {
-  RidgeTask task;
+RidgeTargets ridge_targets(const FitTargets& y) {
+  RidgeTargets task;
   task.targets = y.values;
   if (y.labels.empty()) return task;
   if (y.classes < 2) fail(Code::input, "all samples are of one class; a classifier needs two");
@@ -45,30 +37,14 @@ RidgeTask ridge_task(const FitTargets& y) {
   return task;
 }
 
-/// Returns the remaining memory in bytes; the samples take `held`.
-std::size_t memory_left(const FitDataOptions& options, std::size_t held) {
-  const std::size_t whole =
-      options.memory ? *options.memory : available_memory().value_or(RidgeNetworkOptions{}.memory);
-  if (held >= whole) {
-    fail(Code::resource, {Remedy::fewer_samples, Remedy::more_memory},
-         "the samples alone take {} of {}; allow more memory", bytes_text(static_cast<double>(held)),
-         bytes_text(static_cast<double>(whole)));
-  }
-  return options.memory ? whole - held : whole;
-}
-
 /// Returns the memory in bytes for a Gram matrix and its factor, which are stored in device memory if the engine has
 /// its own.
 std::size_t matrix_memory(const FitDataOptions& options, std::size_t held, const Engine& engine) {
-  const std::size_t host = memory_left(options, held);
+  const std::size_t host = options.memory_left(held);
   const DeviceMatrices* const device = device_matrices(engine);
   if (device == nullptr) return host;
   const std::size_t free = device->memory_use().free;
   return options.memory ? std::min(host, free) : free;
-}
-
-std::size_t memory_left(const FitDataOptions& options, const TrainTest& data) {
-  return memory_left(options, data.train.view().bytes() + (data.test ? data.test->view().bytes() : 0));
 }
 
 ConjugateGradientOptions product_options(const FitDataOptions& options) {
@@ -111,7 +87,7 @@ FittedData fit_on(const GramMatrix& k, bool semidefinite, const FitTargets& y, c
   MachineOptions machine = options.machine;
   machine.check_definite = machine.check_definite && !semidefinite;
   if (options.solver == Solver::conjugate_gradients || !k.held()) {
-    RidgeTask task = ridge_task(y);
+    RidgeTargets task = ridge_targets(y);
     FittedData fitted =
         fitted_by(conjugate_gradients(k, task.targets, product_options(options)), std::move(task.machine));
     if (options.solver == Solver::automatic) {
@@ -122,7 +98,7 @@ FittedData fit_on(const GramMatrix& k, bool semidefinite, const FitTargets& y, c
   }
   FittedData fitted;
   if (options.posterior) {
-    RidgeTask task = ridge_task(y);
+    RidgeTargets task = ridge_targets(y);
     GaussianProcess process(
         k, task.targets,
         {.noise = machine.lambda / 2, .check_definite = machine.check_definite, .progress = machine.progress});
@@ -166,11 +142,6 @@ FittedData fit_label_aware_on(AnyMatrix& train, AnyMatrix* test, const PairSourc
   return fitted;
 }
 
-/// Throws Error{input} for the NTK of a network without a trained layer.
-void check_kernel(const KernelRequest& request) {
-  if (const auto* network = std::get_if<Network>(&request.kernel)) require_trained_layer(*network, request.kind);
-}
-
 /// Fits without storing the Gram matrix of a network, if requested or if automatic selection chooses so; otherwise
 /// returns std::nullopt.
 std::optional<FittedData> fit_by_products(const KernelRequest& request, const SampleView& x, const FitTargets& y,
@@ -184,7 +155,7 @@ std::optional<FittedData> fit_by_products(const KernelRequest& request, const Sa
   const std::size_t memory = matrix_memory(options, held, engine);
   const Solver solver = chosen_solver(options, true, x.count(), y.outputs(), request.precision, memory);
   if (solver != Solver::conjugate_gradients) return std::nullopt;
-  RidgeTask task = ridge_task(y);
+  RidgeTargets task = ridge_targets(y);
   const RidgeNetworkOptions how{
       .kind = request.kind, .precision = request.precision, .memory = memory, .solver = product_options(options)};
   FittedData fitted = fitted_by(fit_ridge(*network, x, task.targets, how, engine), std::move(task.machine));
@@ -212,48 +183,7 @@ std::optional<FittedData> fit_on_device(const KernelRequest& request, const Samp
   return fitted;
 }
 
-AnyMatrix read_all(const GramFile& gram, const std::string& path, const KernelRequest& request) {
-  const double entry = gram.precision() == Precision::f32 ? sizeof(float) : sizeof(double);
-  require_memory(entry * static_cast<double>(gram.rows()) * static_cast<double>(gram.cols()), request.memory,
-                 fmt::format("'{}' of {}", gram.name(), path),
-                 "allow more memory; ridge by conjugate gradients needs less", {Remedy::more_memory});
-  return gram.read(0, 0, gram.rows(), gram.cols());
-}
-
 }  // namespace
-
-Solver parse_solver(std::string_view text) { return parse_choice<Solver>("solver", solver_names, text); }
-
-void FitDataOptions::validate() const {
-  if (posterior) {
-    if (machine.machine != Machine::ridge) {
-      fail(Code::usage, "a posterior is available for ridge, not for {}", to_string(machine.machine));
-    }
-    if (machine.bias) fail(Code::usage, "a Gaussian process has no bias");
-    if (!machine.weights.empty() || !machine.class_weights.empty()) {
-      fail(Code::usage, "a Gaussian process has one noise variance for all samples; leave weights out");
-    }
-    if (solver == Solver::conjugate_gradients) fail(Code::usage, "a posterior needs the factor of the Gram matrix");
-  }
-  check_pair_functions(label_aware, pair_features);
-  if (label_aware) {
-    label_aware->validate();
-    const char* obstacle = posterior                               ? "a posterior"
-                           : machine.probability                   ? "probabilities by Platt's method"
-                           : solver == Solver::conjugate_gradients ? "conjugate gradients"
-                                                                   : nullptr;
-    if (obstacle != nullptr) {
-      fail(
-          Code::usage,
-          "a label-aware kernel ({}) has seen the labels of all samples and is indefinite: {} need one that is neither",
-          to_string(label_aware->method), obstacle);
-    }
-  }
-  if (solver != Solver::conjugate_gradients) return;
-  if (machine.machine != Machine::ridge) {
-    fail(Code::usage, "conjugate gradients are available for ridge, not for {}", to_string(machine.machine));
-  }
-}
 
 bool fits_classes(Machine machine, const Dataset& data) {
   const bool numbers = machine == Machine::svr;
@@ -273,60 +203,10 @@ FitTargets fit_targets(Machine machine, const Dataset& data) {
   return {.labels = {}, .values = {data.targets.data(), data.count(), 1, 1}};
 }
 
-Solver chosen_solver(const FitDataOptions& options, bool network, Index samples, Index outputs, Precision precision,
-                     std::size_t memory) {
-  if (options.label_aware) return Solver::dense;
-  if (options.solver != Solver::automatic) return options.solver;
-  const bool possible =
-      options.machine.machine == Machine::ridge && !options.posterior && network && options.machine.lambda > 0;
-  const bool fits = dense_ridge_bytes(samples, outputs, precision) <= static_cast<double>(memory);
-  return possible && !fits ? Solver::conjugate_gradients : Solver::dense;
-}
-
-DataKernels file_kernels(const std::filesystem::path& path, const KernelRequest& request, const TrainTest& data,
-                         const FitDataOptions& options, const Engine& engine) {
-  options.validate();
-  check_kernel(request);
-  const std::string name = gram_name(request);
-  const Index n = data.train.count();
-  GramFile train = open_known_gram(path.string(), name, n, n, request, data.origin);
-  const std::size_t memory = memory_left(options, data);
-  const Index outputs = std::max({Index{1}, std::ssize(data.train.class_names), data.train.outputs.cols()});
-  DataKernels kernels;
-  if (chosen_solver(options, true, n, outputs, train.precision(), memory) == Solver::conjugate_gradients) {
-    kernels.streamed = file_gram(std::move(train), engine, std::min(memory / 2, file_blocks), options.machine.progress);
-  } else {
-    kernels.train = read_all(train, path.string(), request);
-  }
-  if (data.test) {
-    kernels.test = read_all(open_known_gram(path.string(), "test_" + name, data.test->count(), n, request, data.origin),
-                            path.string(), request);
-  }
-  return kernels;
-}
-
-DataKernels data_kernels(const KernelRequest& request, const TrainTest& data, const Engine& engine,
-                         double& quadrature_error) {
-  check_kernel(request);
-  KernelResult kernel = compute_kernel(request, data.train, data.test, engine);
-  quadrature_error = kernel.quadrature_error;
-  DataKernels kernels;
-  kernels.seconds = kernel.seconds;
-  kernels.semidefinite = kernel.semidefinite;
-  for (NamedMatrix& matrix : kernel.matrices) {
-    if (matrix.name.starts_with("test_")) {
-      kernels.test = std::move(matrix.values);
-    } else {
-      kernels.train = std::move(matrix.values);
-    }
-  }
-  return kernels;
-}
-
 FittedData fit_samples(const KernelRequest& request, const SampleView& x, const FitTargets& targets,
                        const FitDataOptions& requested, const Engine& engine) {
   requested.validate();
-  check_kernel(request);
+  require_trained_kernel(request);
   const WeightedOptions weighted(requested, targets);
   const FitDataOptions& options = weighted.get();
   if (auto fitted = fit_by_products(request, x, targets, options, engine, x.bytes())) return std::move(*fitted);
@@ -360,8 +240,7 @@ FittedData fit_data(const KernelRequest& request, const TrainTest& data, const F
   const FitTargets targets = fit_targets(requested.machine.machine, data.train);
   const WeightedOptions weighted(requested, targets);
   const FitDataOptions& options = weighted.get();
-  const std::size_t held = data.train.view().bytes() + (data.test ? data.test->view().bytes() : 0);
-  auto fitted = fit_by_products(request, data.train.view(), targets, options, engine, held);
+  auto fitted = fit_by_products(request, data.train.view(), targets, options, engine, sample_bytes(data));
   if (!fitted) fitted = fit_on_device(request, data.train.view(), targets, options, engine);
   if (fitted) {
     if (!data.test) return std::move(*fitted);
@@ -371,10 +250,7 @@ FittedData fit_data(const KernelRequest& request, const TrainTest& data, const F
     fitted->test = predict_decisions(model, data.test->view(), engine, {.progress = options.machine.progress});
     return std::move(*fitted);
   }
-  double error = 0;
-  FittedData result = fit_data(data_kernels(request, data, engine, error), data, options, engine);
-  result.quadrature_error = error;
-  return result;
+  return fit_data(data_kernels(request, data, engine), data, options, engine);
 }
 
 FittedData fit_data(DataKernels kernels, const TrainTest& data, const FitDataOptions& requested, const Engine& engine) {
@@ -387,11 +263,13 @@ FittedData fit_data(DataKernels kernels, const TrainTest& data, const FitDataOpt
     FittedData fitted = fit_label_aware_on(kernels.train, kernels.test ? &*kernels.test : nullptr, sources, targets,
                                            weighted.get(), engine);
     fitted.kernel_seconds = kernels.seconds;
+    fitted.quadrature_error = kernels.quadrature_error;
     return fitted;
   }
   const GramMatrix k = kernels.streamed ? *kernels.streamed : GramMatrix(view_of(kernels.train), engine);
   FittedData fitted = fit_on(k, kernels.semidefinite, targets, weighted.get());
   fitted.kernel_seconds = kernels.seconds;
+  fitted.quadrature_error = kernels.quadrature_error;
   if (kernels.test) fitted.test = decision(fitted.machine.fit, view_of(*kernels.test), engine);
   return fitted;
 }

@@ -3,57 +3,16 @@
 #include "widelimit/data/request.hpp"
 #include "widelimit/kernel/label_aware/label_aware.hpp"
 #include "widelimit/kernel/request.hpp"
+#include "widelimit/machine/data_kernels.hpp"
+#include "widelimit/machine/fit_options.hpp"
 #include "widelimit/machine/machine.hpp"
 
-#include <filesystem>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 namespace widelimit {
-
-/// Solver of the linear system of ridge.
-enum class Solver : std::uint8_t {
-  automatic,            ///< dense if matrix and factor fit into memory, else conjugate gradients
-  dense,                ///< factorisation of the Gram matrix
-  conjugate_gradients,  ///< products with a Gram matrix that is not stored
-};
-[[nodiscard]] Solver parse_solver(std::string_view text);  ///< "auto", "dense" or "cg"
-
-struct FitDataOptions {
-  MachineOptions machine;  ///< `check_definite` has no effect if the kernel is known to be semi-definite
-  bool posterior = false;  ///< ridge only: a Gaussian process with noise variance λ/2 and its likelihood
-  Solver solver = Solver::automatic;
-  /// Memory limit in bytes, including the samples; default: the available memory, excluding the samples.
-  std::optional<std::size_t> memory;
-  /// Label-aware kernel; needs class labels and the Gram matrix in memory.
-  std::optional<LabelAwareOptions> label_aware = std::nullopt;
-  /// Additional pair features for it, evaluated on the preprocessed samples.
-  const PairFunctions* pair_features = nullptr;
-
-  /// Throws Error{usage} if machine, solver, posterior and kernel are incompatible.
-  void validate() const;
-};
-
-/// Precomputed kernels of the training samples, and of the test with the training samples.
-struct DataKernels {
-  AnyMatrix train;
-  std::optional<GramMatrix> streamed;  ///< instead of `train`: a matrix read or computed for each product
-  std::optional<AnyMatrix> test;
-  std::optional<double> seconds;  ///< computation time; empty if they were read
-  bool semidefinite = false;      ///< `train` is positive semi-definite by construction
-};
-
-/// Computes the requested kernels. Sets `quadrature_error` to that of their entries.
-[[nodiscard]] DataKernels data_kernels(const KernelRequest& request, const TrainTest& data, const Engine& engine,
-                                       double& quadrature_error);
-
-/// Opens kernels in a file: reads them into memory or, if conjugate gradients are chosen or the memory limit requires
-/// it, reads them for each product. Throws Error{input} if network or sizes do not match. `engine` must outlive the
-/// result.
-[[nodiscard]] DataKernels file_kernels(const std::filesystem::path& path, const KernelRequest& request,
-                                       const TrainTest& data, const FitDataOptions& options, const Engine& engine);
 
 /// Targets, one row per sample: labels 0 … classes − 1, or numbers in columns.
 struct FitTargets {
@@ -84,11 +43,6 @@ struct FittedData {
 
 /// Returns the targets of a data set for the machine; borrows them.
 [[nodiscard]] FitTargets fit_targets(Machine machine, const Dataset& data);
-
-/// Resolves Solver::automatic: conjugate gradients for ridge with a network whose Gram matrix and factor do not fit
-/// into `memory` bytes.
-[[nodiscard]] Solver chosen_solver(const FitDataOptions& options, bool network, Index samples, Index outputs,
-                                   Precision precision, std::size_t memory);
 
 /// Fits a machine to samples; chooses kernel, solver and memory by the data. Entry point of the CLI and of Python.
 [[nodiscard]] FittedData fit_samples(const KernelRequest& request, const SampleView& x, const FitTargets& targets,

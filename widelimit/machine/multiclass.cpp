@@ -5,6 +5,7 @@
 #include "widelimit/base/parallel.hpp"
 #include "widelimit/base/progress.hpp"
 #include "widelimit/machine/binary_problems.hpp"
+#include "widelimit/machine/gram/chosen.hpp"
 #include "widelimit/machine/gram/indefinite.hpp"
 #include "widelimit/machine/gram/semidefinite.hpp"
 #include "widelimit/machine/svm/svm_path.hpp"
@@ -29,13 +30,6 @@ std::vector<Index> sort_by_class(std::vector<std::vector<Index>>& members) {
     std::iota(samples.begin(), samples.end(), begin);
   }
   return order;
-}
-
-std::vector<double> reordered(std::span<const double> weights, std::span<const Index> order) {
-  std::vector<double> result;
-  if (weights.empty()) return result;
-  for (const Index i : order) result.push_back(weights[usize(i)]);
-  return result;
 }
 
 /// Solves all problems, one output each; order[i] is the sample of row i of the Gram matrix. If the matrix is not in
@@ -140,7 +134,7 @@ SparseMachines one_vs_one_machines(const GramMatrix& k, std::span<const Index> l
   // If samples are sorted by class, the columns of a pair are two contiguous pieces of a row; otherwise a pair of ten
   // classes reads five times as much as needed.
   order = sort_by_class(members);
-  weights = reordered(options.weights, order);
+  if (!weights.empty()) weights = chosen(options.weights, order);
   return solve_all(k.part(order), order, pair_problems(members, weights), lambdas, options, loss);
 }
 

@@ -22,7 +22,7 @@ double sum_of_errors(const SampleTargets& truth, const MachinePredictions& predi
                      std::span<const double> weights) {
   const std::vector<double> losses = losses_of(truth, predictions, rows);
   double sum = 0;
-  for (std::size_t i = 0; i < losses.size(); ++i) sum += (weights.empty() ? 1.0 : weights[usize(rows[i])]) * losses[i];
+  for (std::size_t i = 0; i < losses.size(); ++i) sum += factor_at(weights, rows[i]) * losses[i];
   return sum;
 }
 

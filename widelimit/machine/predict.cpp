@@ -1,6 +1,6 @@
-#include "widelimit/base/clock.hpp"
 #include "widelimit/machine/model.hpp"
 
+#include "widelimit/base/clock.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/interruption.hpp"
 #include "widelimit/base/memory.hpp"
@@ -68,18 +68,23 @@ Dataset strip_of(const Model& model, const SampleView& samples, Index begin, Ind
   return strip;
 }
 
-AnyMatrix base_rows(const Model& model, const SampleView& strip, const Engine& engine, Progress* progress) {
+/// Returns the kernel of the model without its label-aware part, of every sample of x1 with every sample of x2; without
+/// x2, of x1 with itself.
+AnyMatrix base_kernel(const Model& model, const SampleView& x1, const std::optional<SampleView>& x2,
+                      const Engine& engine, Progress* progress) {
   if (const auto* classical = std::get_if<ClassicalKernel>(&model.kernel)) {
-    return classical_gram(*classical, strip, model.support_view(), model.precision, engine, progress);
+    return classical_gram(*classical, x1, x2, model.precision, engine, progress);
   }
+  const auto& network = std::get<Network>(model.kernel);
   const GramOptions options{.kind = model.kind, .precision = model.precision, .progress = progress};
-  Gram block = gram(std::get<Network>(model.kernel), strip, model.support_view(), options, engine);
-  return model.kind == Kind::ntk ? std::move(block.ntk) : std::move(block.nngp);
+  Gram found = x2 ? gram(network, x1, *x2, options, engine) : gram(network, x1, options, engine);
+  return model.kind == Kind::ntk ? std::move(found.ntk) : std::move(found.nngp);
 }
 
+/// Returns K(strip, support).
 AnyMatrix kernel_rows(const Model& model, const SampleView& strip, const Engine& engine, const PairFunctions* own,
                       Progress* progress) {
-  AnyMatrix rows = base_rows(model, strip, engine, progress);
+  AnyMatrix rows = base_kernel(model, strip, model.support_view(), engine, progress);
   if (model.label_aware) {
     (void)add_label_aware(*model.label_aware, KernelPart::test, rows, {model.support_view(), strip, own}, engine);
   }
@@ -107,8 +112,7 @@ void each_strip(const Model& model, const SampleView& samples, const Engine& eng
 
 Fit fit_of(const Model& model) {
   Fit fit;
-  fit.alpha = Matrix<double>(model.supports(), model.outputs(), Content::unset);
-  std::copy_n(model.alpha.data(), model.supports() * model.outputs(), fit.alpha.data());
+  fit.alpha = model.alpha.copy();
   fit.bias = model.bias;
   return fit;
 }
@@ -135,22 +139,12 @@ std::vector<double> own_kernels(const Model& model, const SampleView& strip, con
   return values;
 }
 
-/// Returns the Gram matrix of the samples.
-AnyMatrix own_gram(const Model& model, const SampleView& samples, const Engine& engine, Progress* progress) {
-  if (const auto* classical = std::get_if<ClassicalKernel>(&model.kernel)) {
-    return classical_gram(*classical, samples, std::nullopt, model.precision, engine, progress);
-  }
-  const GramOptions how{.kind = model.kind, .precision = model.precision, .progress = progress};
-  Gram whole = gram(std::get<Network>(model.kernel), samples, how, engine);
-  return model.kind == Kind::ntk ? std::move(whole.ntk) : std::move(whole.nngp);
-}
-
 /// Returns U of K + λ/2·I = UᵀU over the support.
 EngineMatrix posterior_factor(const Model& model, const Engine& engine, const PredictOptions& options) {
   const auto n = static_cast<double>(model.supports());
   require_memory(2 * sizeof(double) * n * n, options.factor_memory, "the variance of this model",
                  "use a model fitted without posterior, or allow more memory");
-  const AnyMatrix k = own_gram(model, model.support_view(), engine, options.progress);
+  const AnyMatrix k = base_kernel(model, model.support_view(), std::nullopt, engine, options.progress);
   Cholesky cholesky({{view_of(k), engine}, {}, model.lambda / 2}, FactorPrecision::f64, options.progress);
   if (cholesky.failed_minor() != 0) {
     fail(Code::numerical, "K + λ/2·I of the model is not positive definite here; fit it again with a larger λ");
@@ -167,7 +161,7 @@ Posterior joint_posterior(const Model& model, const SampleView& samples, const E
                  "predict fewer samples, or allow more memory");
   const Dataset scaled = strip_of(model, samples, 0, samples.count());
   const AnyMatrix cross = kernel_rows(model, scaled.view(), engine, options.pair_features, options.progress);
-  const AnyMatrix own = own_gram(model, scaled.view(), engine, options.progress);
+  const AnyMatrix own = base_kernel(model, scaled.view(), std::nullopt, engine, options.progress);
   Posterior result{decision(fit_of(model), view_of(cross), engine),
                    {},
                    posterior_covariance(factor, engine, view_of(cross), view_of(own))};

@@ -46,7 +46,7 @@ Matrix<double> fitted_by_ridge(MatrixView<const double> targets, const RidgePoin
                                std::span<const double> weights) {
   Matrix<double> g(targets.rows, targets.cols, Content::unset);
   for (Index i = 0; i < g.rows(); ++i) {
-    const double half = point.lambda / 2 / (weights.empty() ? 1.0 : weights[static_cast<std::size_t>(i)]);
+    const double half = point.lambda / 2 / factor_at(weights, i);
     for (Index j = 0; j < g.cols(); ++j) g(i, j) = targets(i, j) - half * point.fit.alpha(i, j);
   }
   return g;

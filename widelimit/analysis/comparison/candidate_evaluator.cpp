@@ -29,7 +29,7 @@ CandidateEvaluator::CandidateEvaluator(const SampleTargets& truth, const std::ve
     for (const Index i : fold.test) {
       disjoint_ = disjoint_ && !tested[usize(i)];
       tested[usize(i)] = true;
-      weight += weights_.empty() ? 1 : weights_[usize(i)];
+      weight += factor_at(weights_, i);
       if (!weights_.empty()) sample_weights_.push_back(weights_[usize(i)]);
     }
     if (!(weight > 0)) fail(Code::input, "all test rows of a fold have weight 0; its error is undefined");

@@ -43,7 +43,7 @@ class Descent {
   void full_step(double eta);
   void batch_step(double eta, const std::vector<Index>& batch);
   void slopes_of(Index sample, double* slopes) const;
-  /// product += K(:, sample)·changeᵀ.
+  /// product += scale·K(:, sample)·changeᵀ.
   void add_row(Index sample, const double* change, double scale, Matrix<double>& product);
 
   const GramMatrix& k_;

@@ -11,6 +11,7 @@
 #include "widelimit/engine/device_matrices.hpp"
 #include "widelimit/machine/fit.hpp"
 #include "widelimit/machine/gram/indefinite.hpp"
+#include "widelimit/machine/ridge/gaussian_process.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -115,10 +116,7 @@ class EnsembleSolver {
   void write_covariance(const Matrix<double>& weights, const Matrix<double>& change, MatrixView<double> to) const {
     algebra_.read(GramMatrix(*kernels_.test_by_test, kernels_.prior.engine()).matrix(), to);
     algebra_.host_product(1, Transpose::yes, weights.view(), Transpose::no, change.view(), 1, to);
-    for (Index t = 0; t < tests_; ++t) {
-      to(t, t) = std::max(to(t, t), 0.0);
-      for (Index u = 0; u < t; ++u) to(t, u) = to(u, t) = (to(t, u) + to(u, t)) / 2;
-    }
+    make_covariance(to);
   }
 
   const EnsembleKernels& kernels_;
@@ -149,8 +147,7 @@ void EnsembleOptions::validate() const {
   for (const double time : times) {
     if (!(time >= 0)) fail(Code::input, "time {} is invalid; times must not be negative", time);
   }
-  if (!std::isfinite(lambda) || lambda < 0)
-    fail(Code::input, "lambda is {}; it must be finite and not negative", lambda);
+  check_lambda(lambda);
   if (!std::isfinite(diag_reg) || diag_reg < 0) {
     fail(Code::input, "diag_reg is {}; it must be finite and not negative", diag_reg);
   }

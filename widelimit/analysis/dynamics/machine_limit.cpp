@@ -2,7 +2,6 @@
 
 #include "widelimit/machine/logistic/softmax.hpp"
 #include "widelimit/machine/ridge/ridge.hpp"
-#include "widelimit/machine/ridge/ridge_system.hpp"
 #include "widelimit/machine/svm/svm.hpp"
 #include "widelimit/machine/svm/svr.hpp"
 

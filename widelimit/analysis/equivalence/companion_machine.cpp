@@ -56,8 +56,7 @@ template <std::floating_point T>
 MachinePath follow_auxiliary(const Matrix<T>& k, const Matrix<T>& k_test, const TrainData& data, double lambda,
                              DescendOptions how, const Engine& engine) {
   const Index n = k.rows();
-  Matrix<T> ridged(n, n, Content::unset);
-  std::copy_n(k.data(), n * n, ridged.data());
+  Matrix<T> ridged = k.copy();
   for (Index i = 0; i < n; ++i) ridged(i, i) += static_cast<T>(lambda);
   Matrix<T> points(n + k_test.rows(), n, Content::unset);
   std::copy_n(k.data(), n * n, points.data());

@@ -186,8 +186,7 @@ TangentTraining tangent_training(const TrainedNetwork& network, const TrainData&
   for (Index i = 0; i < n; ++i) {
     for (Index k = 0; k < outputs; ++k) residual.data()[i * outputs + k] = result.outputs(i, k) - data.y(i, k);
   }
-  const double rounding = network.precision() == Precision::f32 ? std::numeric_limits<float>::epsilon()
-                                                                : std::numeric_limits<double>::epsilon();
+  const double rounding = epsilon_of(network.precision());
   const Matrix<double> h = model.own();
   const Matrix<double> a = flow_coefficients(h, residual, options.time, rounding, engine, progress, result.unlearnt);
   subtract_product(h, a, engine, result.outputs.view());

@@ -77,10 +77,6 @@ class DeviceMemory final : public EngineMatrix::Memory {
 /// Limit on a scratch buffer of a fill: 2 GiB, and at most an eighth of the free memory of the device.
 [[nodiscard]] std::size_t scratch_limit(const Device& device);
 
-[[nodiscard]] inline std::size_t size_of(Precision precision) {
-  return precision == Precision::f32 ? sizeof(float) : sizeof(double);
-}
-
 /// Copies between host and device in pieces of some hundred megabytes, with an interruption point between pieces. Work
 /// on the downloaded entries must have finished.
 void upload(Device& device, const AnyView& from, const Array& to);

@@ -25,8 +25,6 @@ RealView view(const EngineMatrix& a) {
   return {memory->entries.data() + a.first_row() * memory->stride + a.first_col(), a.rows(), a.cols(), memory->stride};
 }
 
-double scale_at(std::span<const double> scale, Index i) { return scale.empty() ? 1.0 : scale[usize(i)]; }
-
 template <typename T>
 void read_into(const EngineMatrix& a, MatrixView<T> host) {
   const RealView from = view(a);
@@ -256,7 +254,7 @@ double ReferenceAlgebra::scaled(const EngineMatrix& k, std::span<const double> s
     const double added = shift.empty() ? 0.0 : shift[usize(i)];
     Number sum = std::abs(added);
     for (Index j = 0; j < from.cols; ++j) {
-      const Number entry = from(i, j) * scale_at(scale, i) * scale_at(scale, j);
+      const Number entry = from(i, j) * factor_at(scale, i) * factor_at(scale, j);
       sum += std::abs(entry);
       if (j >= i) to(i, j) = entry + (i == j ? added : 0.0);
     }
@@ -272,7 +270,7 @@ void ReferenceAlgebra::inner_product(const EngineMatrix& x, std::span<const doub
   for (Index i = 0; i < to.rows; ++i) {
     for (Index j = whole ? 0 : i; j < to.cols; ++j) {
       Number sum = 0;
-      for (Index k = 0; k < m.rows; ++k) sum += m(k, i) * scale_at(weights, k) * m(k, j);
+      for (Index k = 0; k < m.rows; ++k) sum += m(k, i) * factor_at(weights, k) * m(k, j);
       to(i, j) = sum;
     }
   }
@@ -283,7 +281,7 @@ std::vector<double> ReferenceAlgebra::column_squares(const EngineMatrix& x, std:
   std::vector<double> result;
   for (Index j = 0; j < m.cols; ++j) {
     Number sum = 0;
-    for (Index i = 0; i < m.rows; ++i) sum += scale_at(weights, i) * m(i, j) * m(i, j);
+    for (Index i = 0; i < m.rows; ++i) sum += factor_at(weights, i) * m(i, j) * m(i, j);
     result.push_back(static_cast<double>(sum));
   }
   return result;

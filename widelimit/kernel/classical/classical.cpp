@@ -5,6 +5,7 @@
 #include "widelimit/base/parallel.hpp"
 #include "widelimit/base/samples.hpp"
 #include "widelimit/engine/device_matrices.hpp"
+#include "widelimit/engine/tiles.hpp"
 #include "widelimit/kernel/classical/arccosine.hpp"
 #include "widelimit/kernel/classical/scaled_rows.hpp"
 
@@ -152,20 +153,6 @@ Index tile_edge(const Engine& engine) {
   return device_matrices(engine) != nullptr ? device_edge : processor_edge;
 }
 
-struct ClassicalTile {
-  Index row, col, rows, cols;
-};
-
-std::vector<ClassicalTile> tiles(Index rows, Index cols, Index tile_size, bool upper_half) {
-  std::vector<ClassicalTile> list;
-  for (Index i = 0; i < rows; i += tile_size) {
-    for (Index j = upper_half ? i : 0; j < cols; j += tile_size) {
-      list.push_back({i, j, std::min(tile_size, rows - i), std::min(tile_size, cols - j)});
-    }
-  }
-  return list;
-}
-
 [[noreturn]] void fail_overflow(const ClassicalKernel& kernel, Index i, Index j, Precision precision) {
   fail(Code::numerical, "{}: the value for sample {} against sample {} overflows {}; scale the samples down{}",
        kernel.to_text(), i, j, to_string(precision), precision == Precision::f32 ? " or choose f64" : "");
@@ -175,30 +162,27 @@ template <typename T, typename Form, typename Rows>
 Matrix<T> fill(const ClassicalKernel& kernel, const Form& form, const Rows& x1, const Rows& x2, const Engine& engine,
                Progress* progress) {
   const bool symmetric = &x1 == &x2;
-  constexpr Precision precision = sizeof(T) == sizeof(float) ? Precision::f32 : Precision::f64;
   Matrix<T> gram(x1.count(), x2.count());
-  const auto list = tiles(x1.count(), x2.count(), tile_edge(engine), symmetric);
+  std::vector<Tile> tiles = rectangle_tiles({0, x1.count()}, {0, x2.count()}, tile_edge(engine));
+  if (symmetric) std::erase_if(tiles, [](const Tile& tile) { return tile.cols.begin < tile.rows.begin; });
   std::optional<RowProducts<Rows>> products;
   if constexpr (Form::reads_inner) products.emplace(x1, x2, engine);
-  ProgressTicker ticker(progress, static_cast<std::int64_t>(list.size()), "tiles");
+  ProgressTicker ticker(progress, std::ssize(tiles), "tiles");
   const auto fill_tile = [&](Index task) {
-    const ClassicalTile& tile = list[static_cast<std::size_t>(task)];
-    std::vector<double> inner(Form::reads_inner ? usize(tile.rows * tile.cols) : 0);
-    if constexpr (Form::reads_inner) {
-      products->multiply({tile.row, tile.row + tile.rows}, {tile.col, tile.col + tile.cols},
-                         {inner.data(), tile.rows, tile.cols, tile.cols});
-    }
-    for (Index i = tile.row; i < tile.row + tile.rows; ++i) {
-      for (Index j = symmetric ? std::max(i, tile.col) : tile.col; j < tile.col + tile.cols; ++j) {
-        const auto at = static_cast<std::size_t>((i - tile.row) * tile.cols + j - tile.col);
-        const auto value = static_cast<T>(form(x1[i], x2[j], Form::reads_inner ? inner[at] : 0.0));
-        if (!std::isfinite(value)) fail_overflow(kernel, i, j, precision);
+    const auto& [rows, cols] = tiles[usize(task)];
+    Matrix<double> inner(Form::reads_inner ? rows.size() : 0, cols.size());
+    if constexpr (Form::reads_inner) products->multiply(rows, cols, inner.view());
+    for (Index i = rows.begin; i < rows.end; ++i) {
+      for (Index j = symmetric ? std::max(i, cols.begin) : cols.begin; j < cols.end; ++j) {
+        const double product = Form::reads_inner ? inner(i - rows.begin, j - cols.begin) : 0.0;
+        const auto value = static_cast<T>(form(x1[i], x2[j], product));
+        if (!std::isfinite(value)) fail_overflow(kernel, i, j, precision_of<T>);
         gram(i, j) = value;
         if (symmetric) gram(j, i) = value;
       }
     }
   };
-  engine.for_each(static_cast<Index>(list.size()), fill_tile, [&](Index done) { ticker.at(done); });
+  engine.for_each(std::ssize(tiles), fill_tile, [&](Index done) { ticker.at(done); });
   return gram;
 }
 

@@ -216,9 +216,17 @@ void EntryCount::add(const EntryCount& other) {
   trace += other.trace;
 }
 
+void EntryCount::write(bool symmetric, Entries& entries) const {
+  const double count = static_cast<double>(entries.rows) * static_cast<double>(entries.cols);
+  if (count == 0) return;
+  entries.smallest = smallest;
+  entries.largest = largest;
+  entries.mean = sum / count;
+  if (symmetric) entries.trace = trace;
+}
+
 std::vector<Tile> FileTask::tiles(Range rows, Range cols, const Engine& engine) const {
-  return gram.symmetric() && rows.begin == cols.begin ? upper_tiles(rows, edge(engine))
-                                                      : rectangle_tiles(rows, cols, edge(engine));
+  return tiles_of(rows, cols, gram.symmetric() && rows.begin == cols.begin, edge(engine));
 }
 
 std::uint64_t FileTask::key(const Tile& tile) const {
@@ -229,10 +237,10 @@ std::uint64_t FileTask::key(const Tile& tile) const {
 
 std::size_t FileTask::tile_bytes(const Engine& engine) const {
   const auto length = static_cast<std::size_t>(edge(engine));
-  const std::size_t entry = gram.precision == Precision::f32 ? sizeof(float) : sizeof(double);
   // The outputs, one transposed tile, and the correlations from which the engine computes them.
   const std::size_t matrices = static_cast<std::size_t>(gram.recipe->outputs) + 1;
-  return static_cast<std::size_t>(engine.threads()) * length * length * (matrices * entry + sizeof(double));
+  return static_cast<std::size_t>(engine.threads()) * length * length *
+         (matrices * size_of(gram.precision) + sizeof(double));
 }
 
 std::vector<EntryCount> write_tiles(const FileTask& task, const PanelPlan& plan, const Engine& engine, GramWriter& file,

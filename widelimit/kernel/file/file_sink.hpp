@@ -2,6 +2,7 @@
 
 #include "widelimit/base/parallel.hpp"
 #include "widelimit/engine/tiles.hpp"
+#include "widelimit/kernel/entries.hpp"
 #include "widelimit/kernel/file/gram_writer.hpp"
 #include "widelimit/kernel/traverse.hpp"
 
@@ -33,6 +34,8 @@ struct EntryCount {
   double trace = 0;
 
   void add(const EntryCount& other);
+  /// Sets the statistics of a matrix whose size is set; an empty matrix has none.
+  void write(bool symmetric, Entries& entries) const;
 };
 
 /// One network on one pair of sample sets, and its destination in the file.
@@ -49,9 +52,7 @@ struct FileTask {
   [[nodiscard]] std::vector<Tile> tiles(Range rows, Range cols, const Engine& engine) const;
   /// Identifier of a tile, independent of the panels.
   [[nodiscard]] std::uint64_t key(const Tile& tile) const;
-  [[nodiscard]] Index pairs(const Tile& tile) const {
-    return gram.symmetric() ? tile.upper_pairs() : tile.rows.size() * tile.cols.size();
-  }
+  [[nodiscard]] Index pairs(const Tile& tile) const { return tile.pairs(gram.symmetric()); }
   /// Bytes of the tiles in flight.
   [[nodiscard]] std::size_t tile_bytes(const Engine& engine) const;
 };

@@ -4,6 +4,7 @@
 #include "widelimit/base/memory.hpp"
 #include "widelimit/base/parallel.hpp"
 #include "widelimit/data/formats/array_file.hpp"
+#include "widelimit/engine/tiles.hpp"
 #include "widelimit/kernel/block_product.hpp"
 #include "widelimit/kernel/file/gram_writer.hpp"
 
@@ -99,29 +100,23 @@ class FileSource final : public GramSource {
     each_block({0, samples()}, {0, samples()}, edge_, [&](Range rows, Range cols) {
       const AnyMatrix block = read(rows, cols);
       add_block_product(engine_.algebra(), engine_.algebra().hold(view_of(block)), rows, cols, v, out);
-      ticker.at(done += covered(rows, cols));
+      ticker.at(done += Tile{rows, cols}.upper_pairs());
     });
   }
   /// Approximate cost of reading and copying a number.
   [[nodiscard]] double entry_cost() const override { return 20; }
-  [[nodiscard]] std::size_t bytes() const override { return usize(edge_ * edge_) * entry_bytes(file_); }
+  [[nodiscard]] std::size_t bytes() const override { return usize(edge_ * edge_) * size_of(precision()); }
 
  private:
-  static std::size_t entry_bytes(const GramFile& file) {
-    return file.precision() == Precision::f32 ? sizeof(float) : sizeof(double);
-  }
   /// Two blocks are in memory while the triangles are compared. A multiple of the chunk size if one chunk fits.
   static Index block_edge(const GramFile& file, std::size_t memory) {
-    const std::size_t entries = memory / (2 * entry_bytes(file));
+    const std::size_t entries = memory / (2 * size_of(file.precision()));
     const auto fits = static_cast<Index>(std::sqrt(static_cast<double>(entries)));
     if (fits < 1)
       fail(Code::resource, "{} bytes of memory cannot hold an entry of '{}'; allow more", memory, file.name());
     return std::min(std::max<Index>(1, file.rows()), fits < chunk ? fits : fits / chunk * chunk);
   }
   [[nodiscard]] Index pairs() const { return samples() * (samples() + 1) / 2; }
-  static Index covered(Range rows, Range cols) {
-    return rows.begin == cols.begin ? rows.size() * (rows.size() + 1) / 2 : rows.size() * cols.size();
-  }
   [[nodiscard]] AnyMatrix read(Range rows, Range cols) const {
     return file_.read(rows.begin, cols.begin, rows.size(), cols.size());
   }
@@ -147,7 +142,7 @@ class FileSource final : public GramSource {
             compare(block.view(), mirror.view(), rows, cols);
           },
           upper);
-      ticker.at(done += covered(rows, cols));
+      ticker.at(done += Tile{rows, cols}.upper_pairs());
     });
   }
 
@@ -203,7 +198,7 @@ AnyMatrix GramFile::read(Index row, Index col, Index rows, Index cols) const {
     fail(Code::usage, "a block of {} × {} is larger than {}, which is {} × {}", rows, cols, matrix_.name, matrix_.rows,
          matrix_.cols);
   }
-  const double entry = matrix_.precision == Precision::f32 ? sizeof(float) : sizeof(double);
+  const auto entry = static_cast<double>(size_of(matrix_.precision));
   require_memory(entry * static_cast<double>(rows) * static_cast<double>(cols), std::nullopt,
                  fmt::format("a block of {} × {} of {}", rows, cols, matrix_.name), "read smaller blocks", {});
   return matrix_.precision == Precision::f32 ? filled(Matrix<float>(rows, cols)) : filled(Matrix<double>(rows, cols));

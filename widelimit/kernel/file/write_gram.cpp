@@ -18,8 +18,6 @@ using Json = nlohmann::ordered_json;
 
 /// Edge of the HDF5 chunks: one megabyte of float32, the default size of the HDF5 chunk cache.
 constexpr Index chunk_edge = 512;
-/// Fallback if neither the caller nor the system states the available memory.
-constexpr std::size_t usual_memory = std::size_t{1} << 30;
 
 /// Distinct sample sets of all blocks.
 std::vector<SampleView> distinct_sets(std::span<const GramBlock> blocks) {
@@ -108,7 +106,7 @@ FilePlan plan_file(std::span<const Network> networks, std::span<const GramBlock>
 
 void set_panel_plans(FilePlan& plan, std::size_t samples, std::size_t records, const GramFileOptions& options,
                      const Engine& engine) {
-  const std::size_t budget = options.memory.value_or(samples + available_memory().value_or(2 * usual_memory) / 2);
+  const std::size_t budget = options.memory.value_or(samples + half_of_memory());
   for (const FileTask& task : plan.tasks) {
     const GramTask& gram = task.gram;
     PanelNeeds needs{.rows = gram.x1.count(), .cols = gram.columns().count(), .symmetric = gram.symmetric()};
@@ -183,13 +181,7 @@ void compute(const FilePlan& plan, const GramFileOptions& options, const Engine&
     const FileTask& task = plan.tasks[k];
     const std::vector<EntryCount> counts = write_tiles(task, plan.panel_plans[k], engine, file, progress);
     for (std::size_t s = 0; s < counts.size(); ++s) {
-      Entries& entries = summary.matrices[task.first_matrix + s].entries;
-      const double count = static_cast<double>(entries.rows) * static_cast<double>(entries.cols);
-      if (count == 0) continue;
-      entries.smallest = counts[s].smallest;
-      entries.largest = counts[s].largest;
-      entries.mean = counts[s].sum / count;
-      if (task.gram.symmetric()) entries.trace = counts[s].trace;
+      counts[s].write(task.gram.symmetric(), summary.matrices[task.first_matrix + s].entries);
     }
   }
   summary.pairs = static_cast<double>(progress.done());

@@ -40,25 +40,6 @@ void check_sources(LabelAwareMethod method, const PairSources& sources, Index sa
   check_samples(*sources.train, "training sample");
 }
 
-/// Throws Error{usage} or Error{input} unless the kernel of test samples, rows by cols, matches `samples` training
-/// samples and the sources.
-void check_test(LabelAwareMethod method, const PairSources& sources, Index rows, Index cols, Index samples) {
-  if (cols != samples) {
-    fail(Code::input, "the kernel of the test samples must be test × train, but is {} by {} for {} training samples{}",
-         rows, cols, samples, rows == samples ? "; give its transpose" : "");
-  }
-  if (sources.test && sources.test->count() != rows) {
-    fail(Code::input, "the kernel has {} rows for {} test samples", rows, sources.test->count());
-  }
-  if (!reads_samples(method)) return;
-  if (!sources.test) fail(Code::usage, "{} also needs the test samples; provide them", to_string(method));
-  if (sources.train && sources.test->shape.size() != sources.train->shape.size()) {
-    fail(Code::input, "test samples have {} values, training samples {}", sources.test->shape.size(),
-         sources.train->shape.size());
-  }
-  check_samples(*sources.test, "test sample");
-}
-
 void check_labels(std::span<const Index> labels, Index classes, Index samples) {
   if (std::ssize(labels) != samples) fail(Code::input, "{} labels for {} samples", labels.size(), samples);
   if (labels.empty()) fail(Code::input, "there are no samples to learn from");
@@ -141,19 +122,31 @@ void require_pair_functions(const LabelAware* aware, const PairFunctions* given)
                      : fmt::format(", but got '{}'", fmt::join(found, "', '")));
 }
 
+void check_test_kernel(LabelAwareMethod method, const PairSources& sources, Index rows, Index cols, Index samples) {
+  if (cols != samples) {
+    fail(Code::input, "the kernel of the test samples must be test × train, but is {} by {} for {} training samples{}",
+         rows, cols, samples, rows == samples ? "; give its transpose" : "");
+  }
+  if (sources.test && sources.test->count() != rows) {
+    fail(Code::input, "the kernel has {} rows for {} test samples", rows, sources.test->count());
+  }
+  if (!reads_samples(method)) return;
+  if (!sources.test) fail(Code::usage, "{} also needs the test samples; provide them", to_string(method));
+  if (sources.train && sources.test->shape.size() != sources.train->shape.size()) {
+    fail(Code::input, "test samples have {} values, training samples {}", sources.test->shape.size(),
+         sources.train->shape.size());
+  }
+  check_samples(*sources.test, "test sample");
+}
+
 void check_sources(const LabelAware& aware, KernelPart part, const PairSources& sources, Index rows, Index cols) {
   if (part == KernelPart::test) {
-    check_test(aware.method, sources, rows, cols, sources.train ? sources.train->count() : cols);
+    check_test_kernel(aware.method, sources, rows, cols, sources.train ? sources.train->count() : cols);
   } else if (rows != cols) {
     fail(Code::input, "a Gram matrix is square; this one is {} by {}", rows, cols);
   }
   check_sources(aware.method, sources, cols);
   if (reads_samples(aware.method)) require_pair_functions(&aware, sources.own);
-}
-
-void check_test_kernel(const LabelAwareOptions& options, const PairSources& sources, Index rows, Index cols,
-                       Index samples) {
-  check_test(options.method, sources, rows, cols, samples);
 }
 
 std::string_view to_string(LabelAwareMethod method) { return method_names[static_cast<std::size_t>(method)]; }
@@ -297,7 +290,7 @@ LabelAwareKernels make_label_aware(EngineMatrix& train, EngineMatrix* test, cons
                                    std::span<const Index> labels, Index classes, const LabelAwareOptions& options,
                                    const Engine& engine, Progress* progress) {
   const Interruptible interruptible(progress);
-  if (test != nullptr) check_test_kernel(options, sources, test->rows(), test->cols(), train.rows());
+  if (test != nullptr) check_test_kernel(options.method, sources, test->rows(), test->cols(), train.rows());
   LabelAwareKernels result;
   // Distances are cached in the lower triangle of a float64 matrix; float32 would round them.
   const bool kept = train.precision() == Precision::f64 &&

@@ -21,8 +21,6 @@ namespace {
 
 /// Edge of the tiles, equal to the chunks of the file.
 constexpr Index tile_edge = 512;
-/// Fallback if neither the caller nor the system states the available memory.
-constexpr std::size_t usual_memory = std::size_t{1} << 30;
 constexpr unsigned place_bits = 48;
 
 void check_request(const LabelAwareOptions& aware) {
@@ -47,7 +45,7 @@ void check_paths(const std::filesystem::path& out, const std::filesystem::path& 
 /// Memory that remains for blocks after a strip of rows and its transpose, a tile and its mirror image.
 std::size_t block_memory(Index samples, const std::optional<std::size_t>& allowed) {
   const std::size_t needed = sizeof(double) * usize(2 * pair_strip * samples + 3 * tile_edge * tile_edge);
-  const std::size_t memory = allowed.value_or(available_memory().value_or(2 * usual_memory) / 2);
+  const std::size_t memory = allowed.value_or(half_of_memory());
   if (memory <= needed) {
     fail(Code::resource, {Remedy::more_memory},
          "strips of the kernel need {} of memory, but only {} are allowed; allow more",
@@ -214,12 +212,7 @@ void write_tiles(const LabelAware& aware, KernelPart part, const GramFile& theta
   const auto write = [&](auto writer) {
     writer.write_all();
     summary.pairs_kept += writer.kept_pairs();
-    Entries& entries = summary.matrices[test ? 1 : 0].entries;
-    const EntryCount& count = writer.count();
-    entries.smallest = count.smallest;
-    entries.largest = count.largest;
-    entries.mean = count.sum / (static_cast<double>(entries.rows) * static_cast<double>(entries.cols));
-    if (!test) entries.trace = count.trace;
+    writer.count().write(!test, summary.matrices[test ? 1 : 0].entries);
   };
   if (theta.precision() == Precision::f32) {
     write(TileWriter<float>(z, aware.lambda, test, theta, file, engine, progress));
@@ -240,7 +233,7 @@ LabelAwareFileSummary write_label_aware(const std::filesystem::path& path, const
   const GramFile train(theta.path, theta.name);
   std::optional<GramFile> test;
   if (theta.test) test.emplace(theta.path, "test_" + theta.name);
-  if (test) check_test_kernel(options.aware, sources, test->rows(), test->cols(), train.rows());
+  if (test) check_test_kernel(options.aware.method, sources, test->rows(), test->cols(), train.rows());
   const std::size_t memory = block_memory(train.rows(), options.memory);
   if (options.existing == Existing::refuse && std::filesystem::exists(part_of(path))) {
     fail(Code::usage, {Remedy::resume, Remedy::begin_again},

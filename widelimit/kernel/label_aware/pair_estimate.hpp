@@ -56,8 +56,7 @@ class PairEstimator {
 void check_sources(const LabelAware& aware, KernelPart part, const PairSources& sources, Index rows, Index cols);
 /// The same for a kernel of test samples before Z is fitted, so that a wrong one costs no fit: it has one column for
 /// each of `samples` training samples.
-void check_test_kernel(const LabelAwareOptions& options, const PairSources& sources, Index rows, Index cols,
-                       Index samples);
+void check_test_kernel(LabelAwareMethod method, const PairSources& sources, Index rows, Index cols, Index samples);
 
 /// Returns the sum of |Z|, the divisor of λ; throws Error{numerical} if it is 0 or not finite.
 double checked_magnitude(double sum);

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <vector>
 
 namespace widelimit {
@@ -55,10 +54,7 @@ SpectrumRepair repair_spectrum(EngineMatrix& kernel, Psd psd, const Engine& engi
   EngineMatrix copy = algebra.copy_of(kernel, Precision::f64);
   const std::vector<double> values = psd == Psd::clip ? algebra.eigenvectors(std::move(copy), vectors, progress)
                                                       : algebra.eigenvalues(std::move(copy), progress);
-  count_signs(values,
-              kernel.precision() == Precision::f32 ? static_cast<double>(std::numeric_limits<float>::epsilon())
-                                                   : std::numeric_limits<double>::epsilon(),
-              repair);
+  count_signs(values, epsilon_of(kernel.precision()), repair);
   if (repair.inertia.negative == 0) return repair;
   if (psd == Psd::clip) {
     if (repair.inertia.positive == 0) fail(Code::numerical, "the kernel has no positive eigenvalue to keep");
@@ -81,8 +77,7 @@ std::string near_zero_warning(const SpectrumRepair& repair) {
   if (repair.psd != Psd::none || repair.inertia == Inertia{} || repair.nearest > 1e-6 * repair.mean) return {};
   return fmt::format(
       "an eigenvalue of the kernel is near 0 ({:.2g}, the mean magnitude is {:.2g}): regression without a ridge term "
-      "is "
-      "then erratic; change the ratio, clip or shift the eigenvalues, or add a ridge term",
+      "is then erratic; change the ratio, clip or shift the eigenvalues, or add a ridge term",
       repair.nearest, repair.mean);
 }
 

@@ -72,7 +72,7 @@ bool Cholesky::factorise(Precision precision) {
   factor_ = {};
   const double entries = static_cast<double>(n) * static_cast<double>(n);
   require_matrix_memory(
-      a_.k.engine(), entries * (single ? sizeof(float) : sizeof(double)), std::nullopt, "a Cholesky factor",
+      a_.k.engine(), entries * static_cast<double>(size_of(precision)), std::nullopt, "a Cholesky factor",
       single ? "solve by conjugate gradients" : "ask for a float32 factor or solve by conjugate gradients");
   factor_ = algebra_.allocate(n, n, precision);
   norm_ = algebra_.scaled(a_.k.matrix(), a_.scale, a_.added_diagonal(), factor_, progress_);

@@ -16,7 +16,7 @@ struct RidgeMatrix {
   std::span<const double> scale;
   double shift = 0;
 
-  [[nodiscard]] double scale_of(Index i) const { return scale.empty() ? 1.0 : scale[usize(i)]; }
+  [[nodiscard]] double scale_of(Index i) const { return factor_at(scale, i); }
   /// Returns the diagonal added to S K S: c, and for a sample with scale 0 the largest diagonal entry of A, which keeps
   /// the condition number unaffected.
   [[nodiscard]] std::vector<double> added_diagonal() const;

@@ -2,7 +2,6 @@
 
 #include "widelimit/machine/gram/extremes.hpp"
 #include "widelimit/machine/gram/semidefinite.hpp"
-#include "widelimit/machine/ridge/ridge_system.hpp"
 
 #include <fmt/format.h>
 

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <deque>
-#include <limits>
 #include <mutex>
 #include <optional>
 #include <utility>
@@ -85,10 +84,8 @@ bool has_factor(const GramMatrix& k, Progress* progress) {
 
 double semidefinite_allowance(Index samples, Precision precision) {
   const auto n = static_cast<double>(samples);
-  const double epsilon = precision == Precision::f32 ? static_cast<double>(std::numeric_limits<float>::epsilon())
-                                                     : std::numeric_limits<double>::epsilon();
   // Slightly more than n operations per entry of the factor, plus those of the scaling.
-  return 1.1 * n * ((n + 16) * unit_rounding + entry_roundings * epsilon);
+  return 1.1 * n * ((n + 16) * unit_rounding + entry_roundings * epsilon_of(precision));
 }
 
 bool has_negative_diagonal(const GramMatrix& k) {

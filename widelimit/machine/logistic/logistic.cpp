@@ -1,17 +1,12 @@
 #include "widelimit/machine/logistic/logistic.hpp"
 
-#include "widelimit/base/clock.hpp"
 #include "widelimit/base/error.hpp"
-#include "widelimit/machine/gram/chosen.hpp"
-#include "widelimit/machine/gram/indefinite.hpp"
-#include "widelimit/machine/gram/rescaled_gram.hpp"
-#include "widelimit/machine/gram/semidefinite.hpp"
 #include "widelimit/machine/iteration_progress.hpp"
 #include "widelimit/machine/logistic/line_search.hpp"
 #include "widelimit/machine/logistic/logistic_loss.hpp"
 #include "widelimit/machine/logistic/logistic_space.hpp"
-#include "widelimit/machine/ridge/ridge_system.hpp"
-#include "widelimit/machine/svm/loss_proof.hpp"
+#include "widelimit/machine/logistic/loss_proof.hpp"
+#include "widelimit/machine/logistic/newton_fit.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -226,35 +221,13 @@ void LogisticOptions::validate() const {
 }
 
 Fit fit_logistic(const GramMatrix& k, std::span<const double> labels, const LogisticOptions& options) {
-  const auto begin = Clock::now();
-  options.validate();
-  const double asymmetry = k.check();
-  check_labels(labels, options.weights, k.samples());
-  if (const auto rescaled = rescaled_gram(k)) {
-    return fit_rescaled(*rescaled, options.lambda, [&](const GramMatrix& scaled, double lambda) {
-      LogisticOptions inner = options;
-      inner.lambda = lambda;
-      return fit_logistic(scaled, labels, inner);
-    });
-  }
-  const bool known = !options.check_definite && !has_negative_diagonal(k);
-  if (!known && !is_semidefinite(k, options.progress)) {
-    return std::move(indefinite_fits(k, k.samples(), 1, 1, seconds_since(begin), options.progress).front());
-  }
-  if (const auto kept = positive_weight_samples(options.weights)) {
-    const std::vector<double> weights = chosen(options.weights, *kept);
-    LogisticOptions inner = options;
-    inner.weights = weights;
-    inner.check_definite = false;
-    return among_all(fit_logistic(k.part(*kept), chosen(labels, *kept), inner), *kept, k.samples());
-  }
-  const LogisticLosses losses(labels, options.weights);
-  const ProductRounding rounding(k, asymmetry);
-  Fit fit = solve(k, losses, options,
-                  {k, rounding, losses, options.lambda, options.bias, options.tolerance, options.progress});
-  fit.summary.seconds = seconds_since(begin);
-  name_diagonal_shift(k, {&fit, 1}, options.progress);
-  return fit;
+  return newton_fit(
+      k, labels, 1, options, check_labels,
+      [](const GramMatrix& gram, std::span<const double> y, const LogisticOptions& own,
+         const ProductRounding& rounding) {
+        const LogisticLosses losses(y, own.weights);
+        return solve(gram, losses, own, {gram, rounding, losses, own.lambda, own.bias, own.tolerance, own.progress});
+      });
 }
 
 }  // namespace widelimit

@@ -1,15 +1,10 @@
 #include "widelimit/machine/logistic/softmax.hpp"
 
-#include "widelimit/base/clock.hpp"
 #include "widelimit/base/error.hpp"
-#include "widelimit/machine/gram/chosen.hpp"
-#include "widelimit/machine/gram/indefinite.hpp"
-#include "widelimit/machine/gram/rescaled_gram.hpp"
-#include "widelimit/machine/gram/semidefinite.hpp"
 #include "widelimit/machine/iteration_progress.hpp"
+#include "widelimit/machine/logistic/loss_proof.hpp"
+#include "widelimit/machine/logistic/newton_fit.hpp"
 #include "widelimit/machine/logistic/softmax_newton.hpp"
-#include "widelimit/machine/ridge/ridge_system.hpp"
-#include "widelimit/machine/svm/loss_proof.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -64,10 +59,8 @@ class SoftmaxNewton {
 };
 
 double SoftmaxNewton::dual() const {
-  Matrix<double> pi(pi_.rows(), pi_.cols(), Content::unset);
-  Matrix<double> r(r_.rows(), r_.cols(), Content::unset);
-  std::copy_n(pi_.data(), pi.rows() * pi.cols(), pi.data());
-  std::copy_n(r_.data(), r.rows() * r.cols(), r.data());
+  Matrix<double> pi = pi_.copy();
+  Matrix<double> r = r_.copy();
   if (features_.has_bias()) losses_.balance(pi, r);
   const Matrix<double> pulled = features_.pull(r);
   return losses_.entropy(pi) - features_.product(pulled, pulled) / (2 * options_.lambda);
@@ -224,11 +217,7 @@ Fit solve(const GramMatrix& k, const SoftmaxLosses& losses, const LogisticOption
   Fit fit = as_fit(features, options.lambda, newton, summary, true);
   for (int step = 0; step < most_refinements && !enough; ++step) {
     refine(setting, losses, features, fit);
-    Fit offered = zero_fit(k.samples(), losses.classes());
-    std::copy_n(fit.alpha.data(), k.samples() * losses.classes(), offered.alpha.data());
-    offered.bias = fit.bias;
-    offered.summary = summary;
-    enough = proved.offer(std::move(offered));
+    enough = proved.offer({fit.alpha.copy(), fit.bias, summary});
   }
   return std::move(proved).take(k.samples(), losses.classes(), options.max_iterations);
 }
@@ -236,35 +225,16 @@ Fit solve(const GramMatrix& k, const SoftmaxLosses& losses, const LogisticOption
 }  // namespace
 
 Fit fit_softmax(const GramMatrix& k, std::span<const Index> labels, Index classes, const LogisticOptions& options) {
-  const auto begin = Clock::now();
-  options.validate();
-  const double asymmetry = k.check();
-  check_labels(labels, classes, options.weights, k.samples());
-  if (const auto rescaled = rescaled_gram(k)) {
-    return fit_rescaled(*rescaled, options.lambda, [&](const GramMatrix& scaled, double lambda) {
-      LogisticOptions inner = options;
-      inner.lambda = lambda;
-      return fit_softmax(scaled, labels, classes, inner);
-    });
-  }
-  const bool known = !options.check_definite && !has_negative_diagonal(k);
-  if (!known && !is_semidefinite(k, options.progress)) {
-    return std::move(indefinite_fits(k, k.samples(), classes, 1, seconds_since(begin), options.progress).front());
-  }
-  if (const auto kept = positive_weight_samples(options.weights)) {
-    const std::vector<double> weights = chosen(options.weights, *kept);
-    LogisticOptions inner = options;
-    inner.weights = weights;
-    inner.check_definite = false;
-    return among_all(fit_softmax(k.part(*kept), chosen(labels, *kept), classes, inner), *kept, k.samples());
-  }
-  const SoftmaxLosses losses(labels, classes, options.weights);
-  const ProductRounding rounding(k, asymmetry);
-  Fit fit = solve(k, losses, options,
-                  {k, rounding, losses, options.lambda, options.bias, options.tolerance, options.progress});
-  fit.summary.seconds = seconds_since(begin);
-  name_diagonal_shift(k, {&fit, 1}, options.progress);
-  return fit;
+  return newton_fit(
+      k, labels, classes, options,
+      [&](std::span<const Index> y, std::span<const double> weights, Index samples) {
+        check_labels(y, classes, weights, samples);
+      },
+      [&](const GramMatrix& gram, std::span<const Index> y, const LogisticOptions& own,
+          const ProductRounding& rounding) {
+        const SoftmaxLosses losses(y, classes, own.weights);
+        return solve(gram, losses, own, {gram, rounding, losses, own.lambda, own.bias, own.tolerance, own.progress});
+      });
 }
 
 }  // namespace widelimit

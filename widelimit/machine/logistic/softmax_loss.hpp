@@ -2,7 +2,7 @@
 
 #include "widelimit/base/matrix.hpp"
 #include "widelimit/machine/logistic/line_search.hpp"
-#include "widelimit/machine/svm/loss_proof.hpp"
+#include "widelimit/machine/logistic/loss_proof.hpp"
 
 #include <span>
 #include <vector>

@@ -21,12 +21,6 @@ void add(Matrix<double>& a, double t, const Matrix<double>& b) {
   host::axpy(t, entries(b), {a.data(), usize(a.rows() * a.cols())});
 }
 
-Matrix<double> copy(const Matrix<double>& a) {
-  Matrix<double> result(a.rows(), a.cols(), Content::unset);
-  std::copy_n(a.data(), a.rows() * a.cols(), result.data());
-  return result;
-}
-
 /// Returns v̄ in the order of the samples.
 std::vector<double> mean_curvature(const SoftmaxLosses& losses, const Matrix<double>& pi) {
   std::vector<double> sum(usize(losses.samples()));
@@ -178,8 +172,7 @@ SoftmaxPreconditioner::SoftmaxPreconditioner(const SoftmaxFeatures& features, co
 }
 
 Matrix<double> SoftmaxPreconditioner::apply(const Matrix<double>& r) const {
-  Matrix<double> z(r.rows(), r.cols(), Content::unset);
-  std::copy_n(r.data(), r.rows() * r.cols(), z.data());
+  Matrix<double> z = r.copy();
   if (!factor_.empty()) {
     algebra_.solve_factored(factor_, z.view());
     return z;
@@ -207,9 +200,9 @@ SoftmaxStep softmax_step(const SoftmaxFeatures& features, const SoftmaxLosses& l
   ProgressTicker ticker(progress, max_iterations, "steps");
   RitzValues ritz;
   const SoftmaxPreconditioner preconditioner(features, losses, pi, lambda, factored, progress);
-  Matrix<double> residual = copy(rho);
+  Matrix<double> residual = rho.copy();
   Matrix<double> z = preconditioner.apply(residual);
-  Matrix<double> p = copy(z);
+  Matrix<double> p = z.copy();
   double rz = dot(residual, z);
   const double enough = accuracy * accuracy * rz;
   while (step.iterations < max_iterations && rz > enough) {

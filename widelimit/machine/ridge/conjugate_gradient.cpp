@@ -4,6 +4,7 @@
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/interruption.hpp"
 #include "widelimit/base/parallel.hpp"
+#include "widelimit/machine/gram/chosen.hpp"
 #include "widelimit/machine/ridge/preconditioner.hpp"
 #include "widelimit/machine/ridge/ridge.hpp"
 #include "widelimit/machine/ridge/ridge_proof.hpp"
@@ -32,17 +33,11 @@ Sums dots(const Matrix<double>& a, const Matrix<double>& b) {
   return sums;
 }
 
-Matrix<double> chosen_columns(const Matrix<double>& m, const std::vector<Index>& chosen) {
-  Matrix<double> result(m.rows(), std::ssize(chosen), Content::unset);
+Matrix<double> chosen_columns(const Matrix<double>& m, const std::vector<Index>& which) {
+  Matrix<double> result(m.rows(), std::ssize(which), Content::unset);
   for (Index i = 0; i < m.rows(); ++i) {
-    for (std::size_t j = 0; j < chosen.size(); ++j) result(i, static_cast<Index>(j)) = m(i, chosen[j]);
+    for (std::size_t j = 0; j < which.size(); ++j) result(i, static_cast<Index>(j)) = m(i, which[j]);
   }
-  return result;
-}
-
-Sums chosen_of(const Sums& values, const std::vector<Index>& chosen) {
-  Sums result;
-  for (const Index j : chosen) result.push_back(values[static_cast<std::size_t>(j)]);
   return result;
 }
 
@@ -85,16 +80,15 @@ struct RidgeProduct {
   double shift;
   Progress* progress;
 
-  [[nodiscard]] double scale_of(Index i) const { return scale.empty() ? 1.0 : scale[static_cast<std::size_t>(i)]; }
   [[nodiscard]] Matrix<double> operator()(const Matrix<double>& v) const {
     Matrix<double> scaled(v.rows(), v.cols(), Content::unset);
     for (Index i = 0; i < v.rows(); ++i) {
-      for (Index j = 0; j < v.cols(); ++j) scaled(i, j) = scale_of(i) * v(i, j);
+      for (Index j = 0; j < v.cols(); ++j) scaled(i, j) = factor_at(scale, i) * v(i, j);
     }
     Matrix<double> out(v.rows(), v.cols(), Content::unset);
     k.multiply(scaled.view(), out.view(), progress);
     for (Index i = 0; i < v.rows(); ++i) {
-      for (Index j = 0; j < v.cols(); ++j) out(i, j) = scale_of(i) * out(i, j) + shift * v(i, j);
+      for (Index j = 0; j < v.cols(); ++j) out(i, j) = factor_at(scale, i) * out(i, j) + shift * v(i, j);
     }
     return out;
   }
@@ -123,14 +117,12 @@ void drop_finished(Recursion& s, double tolerance) {
   }
   if (open.size() == squares.size()) return;
   s.r = chosen_columns(s.r, open);
-  s.sizes = chosen_of(s.sizes, open);
+  s.sizes = chosen(std::span<const double>(s.sizes), open);
   if (s.p.rows() > 0) {
     s.p = chosen_columns(s.p, open);
-    s.rz = chosen_of(s.rz, open);
+    s.rz = chosen(std::span<const double>(s.rz), open);
   }
-  std::vector<Index> places;
-  for (const Index j : open) places.push_back(s.places[static_cast<std::size_t>(j)]);
-  s.places = std::move(places);
+  s.places = chosen(std::span<const Index>(s.places), open);
 }
 
 /// p ← z + (rᵀz/previous rᵀz) p,  z = M r.

@@ -52,14 +52,6 @@ Index checked_tests(const AnyView& test_by_train, Index samples) {
       test_by_train);
 }
 
-/// Symmetrises the matrix and clamps its diagonal to ≥ 0.
-void make_covariance(Matrix<double>& c) {
-  interruptible_rows(c.rows(), c.cols(), [&](Index i) {
-    c(i, i) = std::max(c(i, i), 0.0);
-    for (Index j = 0; j < i; ++j) c(i, j) = c(j, i) = (c(i, j) + c(j, i)) / 2;
-  });
-}
-
 }  // namespace
 
 void GaussianProcessOptions::validate() const {
@@ -138,6 +130,13 @@ std::vector<double> posterior_variance(const EngineMatrix& factor, const Engine&
   return variance;
 }
 
+void make_covariance(MatrixView<double> covariance) {
+  interruptible_rows(covariance.rows, covariance.cols, [&](Index i) {
+    covariance(i, i) = std::max(covariance(i, i), 0.0);
+    for (Index j = 0; j < i; ++j) covariance(i, j) = covariance(j, i) = (covariance(i, j) + covariance(j, i)) / 2;
+  });
+}
+
 Matrix<double> posterior_covariance(const EngineMatrix& factor, const Engine& engine, const AnyView& test_by_train,
                                     const AnyView& test_by_test) {
   const Index n = factor.rows();
@@ -154,7 +153,7 @@ Matrix<double> posterior_covariance(const EngineMatrix& factor, const Engine& en
   engine.algebra().read(prior.matrix(), covariance.view());
   engine.algebra().host_product(-1, Transpose::yes, columns.view(), Transpose::no, columns.view(), 1,
                                 covariance.view());
-  make_covariance(covariance);
+  make_covariance(covariance.view());
   return covariance;
 }
 

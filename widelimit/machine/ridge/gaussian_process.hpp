@@ -38,6 +38,9 @@ struct Posterior {
 [[nodiscard]] Matrix<double> posterior_covariance(const EngineMatrix& factor, const Engine& engine,
                                                   const AnyView& test_by_train, const AnyView& test_by_test);
 
+/// Replaces a covariance with rounding errors by its symmetric part, with a diagonal ≥ 0.
+void make_covariance(MatrixView<double> covariance);
+
 /// Gaussian process regression. A network of infinite width before training is a Gaussian process f with covariance K,
 /// its NNGP kernel; this class conditions f on y = f(x) + σ·noise on the training samples. Outputs are independent with
 /// the same K:

@@ -6,10 +6,6 @@ namespace widelimit {
 
 namespace {
 
-double weight(std::span<const double> weights, Index i) {
-  return weights.empty() ? 1.0 : weights[static_cast<std::size_t>(i)];
-}
-
 Index largest(const double* row, Index count) { return std::max_element(row, row + count) - row; }
 
 /// Whether the targets are class indicators. With several columns, the first row defines the two values.
@@ -39,10 +35,10 @@ double mean_squared_error(MatrixView<const double> targets, MatrixView<const dou
   double sum = 0;
   double total = 0;
   for (Index i = 0; i < targets.rows; ++i) {
-    total += weight(weights, i);
+    total += factor_at(weights, i);
     for (Index j = 0; j < targets.cols; ++j) {
       const double missing = targets(i, j) - predictions(i, j);
-      sum += weight(weights, i) * missing * missing;
+      sum += factor_at(weights, i) * missing * missing;
     }
   }
   return sum / total;
@@ -54,8 +50,8 @@ std::optional<double> misclassified(MatrixView<const double> targets, MatrixView
   double sum = 0;
   double total = 0;
   for (Index i = 0; i < targets.rows; ++i) {
-    total += weight(weights, i);
-    if (missed(targets.row(i), predictions.row(i), targets.cols)) sum += weight(weights, i);
+    total += factor_at(weights, i);
+    if (missed(targets.row(i), predictions.row(i), targets.cols)) sum += factor_at(weights, i);
   }
   return sum / total;
 }

@@ -93,8 +93,7 @@ bool solve_indefinite(const RidgeMatrix& a, MatrixView<const double> targets, co
   const double condition = Algebra::condition(*factor, norm);
   if (!(condition * std::numeric_limits<double>::epsilon() < 1)) return false;
   const Matrix<double> b = right_hand_sides(targets, a.scale, options.bias);
-  Matrix<double> x(b.rows(), b.cols(), Content::unset);
-  std::copy_n(b.data(), b.rows() * b.cols(), x.data());
+  Matrix<double> x = b.copy();
   factor->solve(x.view());
   Matrix<double> rest(b.rows(), b.cols(), Content::unset);
   a.residual(x.view(), b.view(), rest.view());

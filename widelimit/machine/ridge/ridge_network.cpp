@@ -44,7 +44,7 @@ ConjugateGradientFit fit_ridge(const Network& network, const SampleView& x, Matr
 
 double dense_ridge_bytes(Index samples, Index outputs, Precision precision) {
   const auto n = static_cast<double>(samples);
-  const double number = precision == Precision::f32 ? sizeof(float) : sizeof(double);
+  const auto number = static_cast<double>(size_of(precision));
   return 2 * number * n * n + 4 * sizeof(double) * n * static_cast<double>(outputs + 1);
 }
 

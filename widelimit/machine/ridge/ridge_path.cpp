@@ -30,7 +30,7 @@ struct Path {
   std::vector<double> scale;  ///< √w, empty without weights
   double norm = 0;            ///< ‖S K S‖₁
 
-  [[nodiscard]] double scale_of(Index i) const { return scale.empty() ? 1.0 : scale[static_cast<std::size_t>(i)]; }
+  [[nodiscard]] double scale_of(Index i) const { return factor_at(scale, i); }
 };
 
 /// Computes γ and b from A⁻¹Sy and v = A⁻¹s, and M_ii from A⁻¹_ii; the last column of `inverse.solution` is v.

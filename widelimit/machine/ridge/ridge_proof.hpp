@@ -17,7 +17,7 @@ struct RidgeTask {
   bool bias = false;
   std::span<const double> weights = {};
 
-  [[nodiscard]] double weight(Index i) const { return weights.empty() ? 1.0 : weights[static_cast<std::size_t>(i)]; }
+  [[nodiscard]] double weight(Index i) const { return factor_at(weights, i); }
 };
 
 /// Returns the rounding error of products with K of diagonal K_ii if √W K √W + λ/2·I is positive definite; K itself may

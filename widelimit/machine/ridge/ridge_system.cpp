@@ -1,22 +1,17 @@
 #include "widelimit/machine/ridge/ridge_system.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 namespace widelimit {
 
 namespace {
 
-double scale_of(std::span<const double> scale, Index i) {
-  return scale.empty() ? 1.0 : scale[static_cast<std::size_t>(i)];
-}
-
 double border(const Matrix<double>& solved, std::span<const double> scale, Index output) {
   double above = 0;
   double below = 0;
   for (Index i = 0; i < solved.rows(); ++i) {
-    above += scale_of(scale, i) * solved(i, output);
-    below += scale_of(scale, i) * solved(i, solved.cols() - 1);
+    above += factor_at(scale, i) * solved(i, output);
+    below += factor_at(scale, i) * solved(i, solved.cols() - 1);
   }
   return below != 0 ? above / below : 0.0;
 }
@@ -33,8 +28,8 @@ Matrix<double> right_hand_sides(MatrixView<const double> targets, std::span<cons
   const Index outputs = targets.cols;
   Matrix<double> b(targets.rows, outputs + (bias ? 1 : 0), Content::unset);
   for (Index i = 0; i < targets.rows; ++i) {
-    for (Index j = 0; j < outputs; ++j) b(i, j) = scale_of(scale, i) * targets(i, j);
-    if (bias) b(i, outputs) = scale_of(scale, i);
+    for (Index j = 0; j < outputs; ++j) b(i, j) = factor_at(scale, i) * targets(i, j);
+    if (bias) b(i, outputs) = factor_at(scale, i);
   }
   return b;
 }
@@ -44,20 +39,9 @@ void set_coefficients(const Matrix<double>& solved, std::span<const double> scal
     const double b = bias ? border(solved, scale, j) : 0.0;
     fit.bias[static_cast<std::size_t>(j)] = b;
     for (Index i = 0; i < solved.rows(); ++i) {
-      fit.alpha(i, j) = scale_of(scale, i) * (solved(i, j) - (bias ? b * solved(i, solved.cols() - 1) : 0.0));
+      fit.alpha(i, j) = factor_at(scale, i) * (solved(i, j) - (bias ? b * solved(i, solved.cols() - 1) : 0.0));
     }
   }
-}
-
-Fit zero_fit(Index samples, Index outputs) {
-  return {Matrix<double>(samples, outputs), std::vector<double>(static_cast<std::size_t>(outputs)), {}};
-}
-
-bool all_finite(const Fit& fit) {
-  const auto finite = [](double value) { return std::isfinite(value); };
-  const double* alpha = fit.alpha.data();
-  return std::all_of(alpha, alpha + fit.alpha.rows() * fit.alpha.cols(), finite) &&
-         std::all_of(fit.bias.begin(), fit.bias.end(), finite);
 }
 
 }  // namespace widelimit

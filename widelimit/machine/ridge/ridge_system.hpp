@@ -19,9 +19,4 @@ namespace widelimit {
 /// a bias b = 0 and there is no γ₂.
 void set_coefficients(const Matrix<double>& solved, std::span<const double> scale, bool bias, Fit& fit);
 
-/// Returns a fit with all coefficients 0.
-[[nodiscard]] Fit zero_fit(Index samples, Index outputs);
-
-[[nodiscard]] bool all_finite(const Fit& fit);
-
 }  // namespace widelimit

@@ -27,7 +27,7 @@ BoxProblem dual_of(const BinaryProblem& binary, SvmLoss loss, bool bias) {
 void set_lambda(const BinaryProblem& binary, double lambda, SvmLoss loss, BoxProblem& problem) {
   for (std::size_t i = 0; i < binary.labels.size(); ++i) {
     const double y = binary.labels[i];
-    const double weight = binary.weights.empty() ? 1 : binary.weights[i];
+    const double weight = factor_at(binary.weights, static_cast<Index>(i));
     const double bound = loss == SvmLoss::hinge ? weight / lambda : (weight > 0 ? no_bound : 0);
     problem.upper[i] = y > 0 ? bound : 0;
     problem.lower[i] = y > 0 ? 0 : -bound;

@@ -44,8 +44,7 @@ BoxProblem dual_of(const MatrixView<const double>& targets, Index output, const 
   problem.epsilon = std::ldexp(options.epsilon, -power);
   problem.equality = options.bias;
   for (Index i = 0; i < targets.rows; ++i) {
-    const double weight = options.weights.empty() ? 1 : options.weights[static_cast<std::size_t>(i)];
-    const double bound = std::ldexp(weight / options.lambda, -power);
+    const double bound = std::ldexp(factor_at(options.weights, i) / options.lambda, -power);
     problem.linear.push_back(-std::ldexp(targets(i, output), -power));
     problem.upper.push_back(bound);
     problem.lower.push_back(-bound);

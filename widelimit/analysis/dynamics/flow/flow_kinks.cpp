@@ -40,7 +40,7 @@ Kinks kinks_of(const Loss& loss, double y) {
 /// slopes after it are those of the least subgradient. For λ > 0, the limit without further events is α = −u/λ, the
 /// dual solution. Simultaneous events are processed one after another with τ = 0. O(n·sliding) per event.
 /// [docs/theory/dynamics.md]
-class KinkFlow {
+class OutputFlow {
  public:
   struct Input {
     const GramMatrix& k;
@@ -52,7 +52,7 @@ class KinkFlow {
     Index most_events = 0;
     Index output = 0;  ///< index of the output, reported in events
   };
-  KinkFlow(Input input, std::function<void()> on_progress);
+  OutputFlow(Input input, std::function<void()> on_progress);
 
   /// Advances to `time`; returns false if `most_events` is exceeded or the slopes do not converge.
   bool advance(double time);
@@ -101,9 +101,7 @@ constexpr Index events_between_refreshes = 64;
 constexpr std::size_t most_listed_events = 100'000;
 constexpr double kink_rounding = 64 * std::numeric_limits<double>::epsilon();
 
-std::size_t nth(Index i) { return static_cast<std::size_t>(i); }
-
-KinkFlow::KinkFlow(Input input, std::function<void()> on_progress)
+OutputFlow::OutputFlow(Input input, std::function<void()> on_progress)
     : in_(std::move(input)), on_progress_(std::move(on_progress)), least_(in_.k) {
   const std::size_t n = in_.targets.size();
   for (const double y : in_.targets) kinks_.push_back(kinks_of(in_.loss, y));
@@ -113,24 +111,24 @@ KinkFlow::KinkFlow(Input input, std::function<void()> on_progress)
   place();
 }
 
-LeastSubgradient::State KinkFlow::state() { return {on_kink_, lower_, upper_, pull_, u_, product_}; }
+LeastSubgradient::State OutputFlow::state() { return {on_kink_, lower_, upper_, pull_, u_, product_}; }
 
-void KinkFlow::set_on_kink(Index sample, int kink) {
-  const Kinks& kinks = kinks_[nth(sample)];
+void OutputFlow::set_on_kink(Index sample, int kink) {
+  const Kinks& kinks = kinks_[usize(sample)];
   const auto below = static_cast<std::size_t>(kink);
-  kink_[nth(sample)] = kink;
+  kink_[usize(sample)] = kink;
   on_kink_.push_back(sample);
-  lower_[nth(sample)] = kinks.slope[below];
-  upper_[nth(sample)] = kinks.slope[below + 1];
-  g_[nth(sample)] = kinks.at[below];
+  lower_[usize(sample)] = kinks.slope[below];
+  upper_[usize(sample)] = kinks.slope[below + 1];
+  g_[usize(sample)] = kinks.at[below];
 }
 
-void KinkFlow::place() {
+void OutputFlow::place() {
   in_.k.multiply(in_.alpha.data(), g_.data());
   for (Index i = 0; i < std::ssize(g_); ++i) {
-    double& g = g_[nth(i)];
-    g += in_.offset[nth(i)];
-    const Kinks& kinks = kinks_[nth(i)];
+    double& g = g_[usize(i)];
+    g += in_.offset[usize(i)];
+    const Kinks& kinks = kinks_[usize(i)];
     int piece = 0;
     for (int p = 0; p < kinks.count; ++p) {
       const double at = kinks.at[static_cast<std::size_t>(p)];
@@ -140,24 +138,24 @@ void KinkFlow::place() {
       }
       if (g > at) piece = p + 1;
     }
-    piece_[nth(i)] = piece;
-    u_[nth(i)] = kinks.slope[static_cast<std::size_t>(piece)];
+    piece_[usize(i)] = piece;
+    u_[usize(i)] = kinks.slope[static_cast<std::size_t>(piece)];
   }
   resolve_kinks(-1);
 }
 
-KinkFlow::Next KinkFlow::next_event() const {
+OutputFlow::Next OutputFlow::next_event() const {
   const double lambda = in_.lambda;
   Next next;
   double soonest = std::numeric_limits<double>::infinity();
   for (Index i = 0; i < std::ssize(g_); ++i) {
-    if (kink_[nth(i)] >= 0) continue;
-    const double speed = -lambda * g_[nth(i)] - product_[nth(i)];
-    const int kink = speed > 0 ? piece_[nth(i)] : piece_[nth(i)] - 1;
-    if (kink < 0 || kink >= kinks_[nth(i)].count) continue;
-    if (std::abs(speed) <= least_.rounding(i, lambda * g_[nth(i)])) continue;
+    if (kink_[usize(i)] >= 0) continue;
+    const double speed = -lambda * g_[usize(i)] - product_[usize(i)];
+    const int kink = speed > 0 ? piece_[usize(i)] : piece_[usize(i)] - 1;
+    if (kink < 0 || kink >= kinks_[usize(i)].count) continue;
+    if (std::abs(speed) <= least_.rounding(i, lambda * g_[usize(i)])) continue;
     // Arrival time without decay of the speed; τ is monotone in it, so one logarithm suffices.
-    const double ahead = std::max((kinks_[nth(i)].at[static_cast<std::size_t>(kink)] - g_[nth(i)]) / speed, 0.0);
+    const double ahead = std::max((kinks_[usize(i)].at[static_cast<std::size_t>(kink)] - g_[usize(i)]) / speed, 0.0);
     if (lambda * ahead < 1 && ahead < soonest) {
       soonest = ahead;
       next.sample = i;
@@ -168,7 +166,7 @@ KinkFlow::Next KinkFlow::next_event() const {
   return next;
 }
 
-void KinkFlow::move(double tau) {
+void OutputFlow::move(double tau) {
   const double lambda = in_.lambda;
   // At λ = 0 without further events only coefficients in the null space change.
   if (tau == 0 || (std::isinf(tau) && lambda == 0)) return;
@@ -181,7 +179,7 @@ void KinkFlow::move(double tau) {
   offset_left_ *= left;
 }
 
-bool KinkFlow::advance(double time) {
+bool OutputFlow::advance(double time) {
   while (settled_) {
     on_progress_();
     if (time <= time_) return true;
@@ -201,17 +199,17 @@ bool KinkFlow::advance(double time) {
   return false;
 }
 
-void KinkFlow::arrive(const Next& next) {
+void OutputFlow::arrive(const Next& next) {
   ++count_;
   set_on_kink(next.sample, next.kink);
   resolve_kinks(next.sample);
 }
 
-void KinkFlow::resolve_kinks(Index arrived) {
+void OutputFlow::resolve_kinks(Index arrived) {
   std::vector<bool> held(on_kink_.size());
   for (std::size_t e = 0; e < on_kink_.size(); ++e) {
     held[e] = least_.slides(on_kink_[e]);
-    pull_[nth(on_kink_[e])] = in_.lambda * g_[nth(on_kink_[e])];
+    pull_[usize(on_kink_[e])] = in_.lambda * g_[usize(on_kink_[e])];
   }
   if (count_ == 0) least_.refine(state());
   settled_ = least_.solve(state());
@@ -219,12 +217,12 @@ void KinkFlow::resolve_kinks(Index arrived) {
   for (std::size_t e = 0; e < on_kink_.size(); ++e) {
     const Index i = on_kink_[e];
     const bool slides = least_.slides(i);
-    const double speed = -(pull_[nth(i)] + product_[nth(i)]);
-    const bool below = u_[nth(i)] == lower_[nth(i)];
-    const bool goes = !slides && (below ? -speed : speed) > least_.rounding(i, pull_[nth(i)]);
+    const double speed = -(pull_[usize(i)] + product_[usize(i)]);
+    const bool below = u_[usize(i)] == lower_[usize(i)];
+    const bool goes = !slides && (below ? -speed : speed) > least_.rounding(i, pull_[usize(i)]);
     if (goes) {
-      piece_[nth(i)] = kink_[nth(i)] + (below ? 0 : 1);
-      kink_[nth(i)] = -1;
+      piece_[usize(i)] = kink_[usize(i)] + (below ? 0 : 1);
+      kink_[usize(i)] = -1;
     } else {
       staying.push_back(i);
     }
@@ -239,7 +237,7 @@ void KinkFlow::resolve_kinks(Index arrived) {
   most_sliding_ = std::max(most_sliding_, least_.sliding());
 }
 
-void KinkFlow::refresh() {
+void OutputFlow::refresh() {
   least_.refine(state());
   std::vector<double> fresh(g_.size());
   in_.k.multiply(in_.alpha.data(), fresh.data());
@@ -258,7 +256,7 @@ void set_column(Matrix<double>& m, Index j, const std::vector<double>& values) {
   for (Index i = 0; i < m.rows(); ++i) m(i, j) = values[static_cast<std::size_t>(i)];
 }
 
-/// Outputs are independent: one KinkFlow per output.
+/// Outputs are independent: one OutputFlow per output.
 class KinkedFlow final : public FlowSolver {
  public:
   explicit KinkedFlow(const FlowProblem& problem)
@@ -268,14 +266,14 @@ class KinkedFlow final : public FlowSolver {
     const Index n = problem_.k.samples();
     const Start& start = problem_.start;
     for (Index j = 0; j < problem_.input.targets.cols; ++j) {
-      flows_.emplace_back(KinkFlow::Input{.k = problem_.k,
-                                          .loss = problem_.input.loss,
-                                          .targets = column_of(problem_.input.targets, n, j),
-                                          .lambda = problem_.input.lambda,
-                                          .alpha = column_of(start.alpha, n, j),
-                                          .offset = column_of(start.offset, n, j),
-                                          .most_events = problem_.most_events,
-                                          .output = j},
+      flows_.emplace_back(OutputFlow::Input{.k = problem_.k,
+                                            .loss = problem_.input.loss,
+                                            .targets = column_of(problem_.input.targets, n, j),
+                                            .lambda = problem_.input.lambda,
+                                            .alpha = column_of(start.alpha, n, j),
+                                            .offset = column_of(start.offset, n, j),
+                                            .most_events = problem_.most_events,
+                                            .output = j},
                           problem_.on_progress);
     }
   }
@@ -299,7 +297,7 @@ class KinkedFlow final : public FlowSolver {
   [[nodiscard]] std::optional<Optimum> optimum() override {
     const double end = std::numeric_limits<double>::infinity();
     for (std::size_t j = 0; j < flows_.size(); ++j) {
-      KinkFlow rest = flows_[j];
+      OutputFlow rest = flows_[j];
       if (!rest.advance(end)) return std::nullopt;
       set_column(alpha_, static_cast<Index>(j), rest.alpha());
       set_column(g_, static_cast<Index>(j), rest.g());
@@ -312,7 +310,7 @@ class KinkedFlow final : public FlowSolver {
     Summary& summary = trajectory.summary;
     summary.method = "event by event, sliding on kinks";
     Index sliding = 0;
-    for (const KinkFlow& flow : flows_) {
+    for (const OutputFlow& flow : flows_) {
       trajectory.event_count += flow.event_count();
       trajectory.events.insert(trajectory.events.end(), flow.events().begin(), flow.events().end());
       sliding = std::max(sliding, flow.most_sliding());
@@ -323,7 +321,7 @@ class KinkedFlow final : public FlowSolver {
     summary.memory = sizeof(double) * static_cast<std::size_t>(8 * problem_.k.samples() + sliding * sliding / 2) +
                      sizeof(FlowEvent) * trajectory.events.size();
     if (failed_ < 0) return;
-    const KinkFlow& flow = flows_[static_cast<std::size_t>(failed_)];
+    const OutputFlow& flow = flows_[static_cast<std::size_t>(failed_)];
     summary.ending = Ending::iteration_limit;
     summary.message =
         flow.settled()
@@ -339,7 +337,7 @@ class KinkedFlow final : public FlowSolver {
 
  private:
   FlowProblem problem_;
-  std::vector<KinkFlow> flows_;
+  std::vector<OutputFlow> flows_;
   Matrix<double> alpha_, g_;
   Index failed_ = -1;
 };

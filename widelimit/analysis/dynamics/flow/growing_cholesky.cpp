@@ -1,7 +1,8 @@
 #include "widelimit/analysis/dynamics/flow/growing_cholesky.hpp"
 
-#include <cmath>
 #include "widelimit/engine/host/host.hpp"
+
+#include <cmath>
 
 namespace widelimit {
 

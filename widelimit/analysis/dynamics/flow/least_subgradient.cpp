@@ -1,9 +1,10 @@
 #include "widelimit/analysis/dynamics/flow/least_subgradient.hpp"
 
+#include "widelimit/engine/host/host.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include "widelimit/engine/host/host.hpp"
 
 namespace widelimit {
 
@@ -13,33 +14,31 @@ constexpr double machine_epsilon = std::numeric_limits<double>::epsilon();
 /// Empirical factor of the rounding error of Ku, whose entries are sums of n products.
 constexpr double rounding_units = 32;
 
-std::size_t place_of(Index i) { return static_cast<std::size_t>(i); }
-
 }  // namespace
 
 LeastSubgradient::LeastSubgradient(const GramMatrix& k)
     : k_(k),
       columns_(std::make_shared<GramColumns<double>>(k)),
-      position_(place_of(k.samples()), -1),
-      lengths_(place_of(k.samples())) {
+      slides_(usize(k.samples()), false),
+      lengths_(usize(k.samples())) {
   for (Index i = 0; i < k.samples(); ++i) {
-    lengths_[place_of(i)] = std::sqrt(std::max(k.diagonal()[place_of(i)], 0.0));
-    total_ += lengths_[place_of(i)];
+    lengths_[usize(i)] = std::sqrt(std::max(k.diagonal()[usize(i)], 0.0));
+    total_ += lengths_[usize(i)];
   }
 }
 
 double LeastSubgradient::rounding(Index sample, double pull) const {
-  return rounding_units * machine_epsilon * (std::abs(pull) + lengths_[place_of(sample)] * total_);
+  return rounding_units * machine_epsilon * (std::abs(pull) + lengths_[usize(sample)] * total_);
 }
 
 void LeastSubgradient::move(const State& state, Index sample, double by) {
   if (by == 0) return;
-  state.u[place_of(sample)] += by;
+  state.u[usize(sample)] += by;
   host::axpy(by, {columns_->column(sample), usize(k_.samples())}, state.product);
 }
 
 void LeastSubgradient::bind(std::size_t place) {
-  position_[place_of(free_[place])] = -1;
+  slides_[usize(free_[place])] = false;
   factor_.remove(static_cast<Index>(place));
   free_.erase(free_.begin() + static_cast<Index>(place));
 }
@@ -50,7 +49,7 @@ bool LeastSubgradient::solve(const State& state) {
     Index worst = -1;
     double violation = 0;
     for (const Index i : state.on_kink) {
-      const std::size_t at = place_of(i);
+      const std::size_t at = usize(i);
       if (slides(i)) continue;
       const double slope = state.pull[at] + state.product[at];
       const double inward = state.u[at] == state.lower[at] ? -slope : slope;
@@ -68,7 +67,7 @@ bool LeastSubgradient::solve(const State& state) {
 }
 
 void LeastSubgradient::release(const State& state, Index sample) {
-  const std::size_t at = place_of(sample);
+  const std::size_t at = usize(sample);
   const double side = state.u[at] == state.lower[at] ? 1.0 : -1.0;
   double to_bound = state.upper[at] - state.lower[at];
   while (true) {
@@ -78,7 +77,7 @@ void LeastSubgradient::release(const State& state, Index sample) {
     std::transform(free_.begin(), free_.end(), forward.begin(),
                    [column = columns_->column(sample)](Index j) { return column[j]; });
     factor_.forward(forward);
-    const double diagonal = k_.diagonal()[place_of(sample)];
+    const double diagonal = k_.diagonal()[usize(sample)];
     const double pivot = diagonal - host::dot(forward, forward);
     const bool dependent = pivot <= 8 * static_cast<double>(free_.size() + 1) * k_.epsilon() * diagonal;
     std::vector<double> direction = forward;
@@ -93,7 +92,7 @@ void LeastSubgradient::release(const State& state, Index sample) {
     for (std::size_t f = 0; f < free_.size(); ++f) {
       const double d = -side * direction[f];
       if (d == 0) continue;
-      const std::size_t j = place_of(free_[f]);
+      const std::size_t j = usize(free_[f]);
       const double left = d > 0 ? state.upper[j] - state.u[j] : state.u[j] - state.lower[j];
       if (left / std::abs(d) < step) {
         step = std::max(left, 0.0) / std::abs(d);
@@ -106,13 +105,13 @@ void LeastSubgradient::release(const State& state, Index sample) {
     if (blocker == std::ssize(free_)) break;
     if (blocker < 0) {
       factor_.append(forward, pivot);
-      position_[at] = 0;
+      slides_[at] = true;
       free_.push_back(sample);
       return;
     }
-    const std::size_t j = place_of(free_[place_of(blocker)]);
-    state.u[j] = -side * direction[place_of(blocker)] > 0 ? state.upper[j] : state.lower[j];
-    bind(place_of(blocker));
+    const std::size_t j = usize(free_[usize(blocker)]);
+    state.u[j] = -side * direction[usize(blocker)] > 0 ? state.upper[j] : state.lower[j];
+    bind(usize(blocker));
   }
   // Sets the bound exactly, since rounding can leave u next to it.
   state.u[at] = side > 0 ? state.upper[at] : state.lower[at];
@@ -123,11 +122,11 @@ void LeastSubgradient::refine(const State& state) {
   if (free_.empty()) return;
   std::vector<double> residual(free_.size());
   for (std::size_t f = 0; f < free_.size(); ++f) {
-    residual[f] = -(state.pull[place_of(free_[f])] + state.product[place_of(free_[f])]);
+    residual[f] = -(state.pull[usize(free_[f])] + state.product[usize(free_[f])]);
   }
   factor_.solve(residual);
   for (std::size_t f = 0; f < free_.size(); ++f) {
-    const std::size_t j = place_of(free_[f]);
+    const std::size_t j = usize(free_[f]);
     const double to = std::clamp(state.u[j] + residual[f], state.lower[j], state.upper[j]);
     move(state, free_[f], to - state.u[j]);
   }

@@ -37,7 +37,7 @@ class LeastSubgradient {
   /// Recomputes Ku, with one refinement step for the sliding samples. O(n²).
   void refine(const State& state);
 
-  [[nodiscard]] bool slides(Index sample) const { return position_[static_cast<std::size_t>(sample)] >= 0; }
+  [[nodiscard]] bool slides(Index sample) const { return slides_[usize(sample)]; }
   [[nodiscard]] Index sliding() const { return static_cast<Index>(free_.size()); }
   /// Returns the rounding error of the speed of g: |Ku| ≤ ‖φᵢ‖Σ‖φⱼ‖ for slopes within ±1. Sliding slopes can be much
   /// smaller, but were computed from terms of that size.
@@ -53,7 +53,7 @@ class LeastSubgradient {
   std::shared_ptr<GramColumns<double>> columns_;  ///< shared between copies
   GrowingCholesky factor_;
   std::vector<Index> free_;      ///< sliding samples, in the order of the factor
-  std::vector<Index> position_;  ///< per sample: 0 if it slides, else −1
+  std::vector<bool> slides_;     ///< per sample
   std::vector<double> lengths_;  ///< ‖φ(xᵢ)‖
   double total_ = 0;             ///< Σ ‖φ(xᵢ)‖
 };

@@ -94,7 +94,7 @@ void add_inner(MatrixView<const T> x, std::span<const double> w, bool whole, T b
   const bool rooted = !whole && std::all_of(w.begin(), w.end(), [](double value) { return value >= 0; });
   Matrix<T> scaled(x.rows, x.cols, Content::unset);
   for (Index i = 0; i < x.rows; ++i) {
-    const double weight = w.empty() ? 1.0 : w[usize(i)];
+    const double weight = factor_at(w, i);
     const auto by = static_cast<T>(rooted ? std::sqrt(weight) : weight);
     std::transform(x.row(i), x.row(i) + x.cols, scaled.view().row(i), [by](T entry) { return by * entry; });
   }
@@ -248,7 +248,7 @@ std::vector<double> CpuAlgebra::column_squares(const EngineMatrix& x, std::span<
   std::vector<double> sums(usize(x.cols()));
   with_entries(x, [&](const auto& rows) {
     for (Index i = 0; i < rows.rows; ++i) {
-      const double w = weights.empty() ? 1.0 : weights[usize(i)];
+      const double w = factor_at(weights, i);
       const auto* row = rows.row(i);
       for (Index j = 0; j < rows.cols; ++j)
         sums[usize(j)] += w * static_cast<double>(row[j]) * static_cast<double>(row[j]);

@@ -1,7 +1,6 @@
-#include "widelimit/machine/svm/loss_proof.hpp"
+#include "widelimit/machine/logistic/loss_proof.hpp"
 
 #include "widelimit/machine/gram/rounding.hpp"
-#include "widelimit/machine/ridge/ridge_system.hpp"
 
 #include <fmt/format.h>
 
