@@ -70,12 +70,19 @@ std::string describe_for_input(const Network& network, const Shape& input, const
   if (exactness(network) != Exactness::monte_carlo) {
     const Recipe recipe = lower(network, input, RecipeOutputs::ntk);
     const double operations = operations_per_pair(recipe);
-    const std::string route = options.make_engine()->kernels().route(recipe, parse_precision(options.precision));
+    const auto engine = options.make_engine();
+    const Precision precision = parse_precision(options.precision);
+    const std::string obstacle = engine->kernels().obstacle(recipe, precision);
+    const std::string route = obstacle.empty() ? engine->kernels().route(recipe, precision) : "none: " + obstacle;
     results["operations_per_pair"] = operations;
-    results["route"] = route;
+    if (obstacle.empty()) {
+      results["route"] = route;
+    } else {
+      results["obstacle"] = obstacle;
+    }
     const std::string pair = input.nodes ? "pair of nodes" : "pair";
     page.highlights({{"operations per " + pair, fmt::format("{:.3g}", operations)}, {"route", route}});
-    text += fmt::format("cost     about {:.3g} operations per {}\nroute    {}: {}\n", operations, pair, options.backend,
+    text += fmt::format("cost     about {:.3g} operations per {}\nroute    {}: {}\n", operations, pair, engine->name(),
                         route);
   }
   return text + "\n" + table_text(table);

@@ -154,6 +154,16 @@ bool ridge(const Arguments& arguments, const Matrix<double>& inputs, const Engin
   return failed == 0 && fit.summary.ending == Ending::converged;
 }
 
+/// Returns why the back end is a device of a machine without devices, which is not an error: there is nothing to
+/// measure.
+std::string absence(const std::string& backend) {
+  check_engine_name(backend);
+  for (const EnginePresence& entry : list_engines()) {
+    if (backend.starts_with(entry.name) && entry.name == "cuda" && !entry.present) return entry.detail;
+  }
+  return {};
+}
+
 int start(int argc, char** argv) {
   Arguments arguments;
   CLI::App app("kernels, machines, certificates and networks of finite width on an NVIDIA device");
@@ -172,11 +182,15 @@ int start(int argc, char** argv) {
                  "train: 10,000, ntk: 2,048; certificates: only trained networks of this width")
       ->check(CLI::Range(1, 1'000'000));
   app.add_option("--python", arguments.python, "ntk: Python interpreter with PyTorch, for the peer");
-  app.add_option("--peers", arguments.peers, "ntk: folder of the peer's script")->capture_default_str();
+  app.add_option("--peers", arguments.peers, "ntk: folder of the peer's script")->take_last()->capture_default_str();
   app.add_option("--repeats", arguments.repeats)->check(CLI::Range(1, 1000))->capture_default_str();
   CLI11_PARSE(app, argc, argv);
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
   try {
+    if (const std::string reason = absence(arguments.backend); !reason.empty()) {
+      fmt::print("skipped: {}\n", reason);
+      return 0;
+    }
     const auto engine = make_engine(arguments.backend);
     fmt::print("{}: {}\n", engine->name(), engine->description());
     if (arguments.benchmark == "train") {
@@ -208,10 +222,8 @@ int start(int argc, char** argv) {
     const bool twice = dense<double>(arguments, inputs, *engine);
     return single && twice ? 0 : 1;
   } catch (const Error& error) {
-    // A missing device is not an error: there is nothing to measure.
-    const bool absent = error.code() == Code::usage;
-    fmt::print(absent ? stdout : stderr, "{}{}\n", absent ? "skipped: " : "", error.what());
-    return absent ? 0 : 1;
+    fmt::print(stderr, "error: {}\n", error.what());
+    return 1;
   }
 }
 

@@ -5,6 +5,7 @@
 #include "bench/cuda.hpp"
 
 #include "bench/measure.hpp"
+#include "widelimit/base/error.hpp"
 #include "widelimit/base/random.hpp"
 #include "widelimit/engine/select.hpp"
 #include "widelimit/kernel/gram.hpp"
@@ -138,11 +139,15 @@ class Run {
 }  // namespace
 
 bool planes(const Engine& engine, const std::string& only, int repeats) {
+  const auto named = [&](const Workload& workload) { return only.empty() || only == workload.network; };
+  if (std::ranges::none_of(workloads, named)) {
+    fail(Code::usage, "'{}' is none of the networks of this benchmark; without --network it lists them", only);
+  }
   fmt::print("{:>9} {:>10} {:>8} {:>8} {:>10} {:>8} {:>8} {:>9} {:>9}  network\n", "error", "us/pair", "ratio",
              "target", "symmetric", "ratio", "target", "of floor", "G/s");
   bool agree = true;
   for (const Workload& workload : workloads) {
-    if (!only.empty() && only != workload.network) continue;
+    if (!named(workload)) continue;
     const Run run(engine, workload);
     const double error = run.error();
     const bool right = error <= (workload.precision == Precision::f32 ? 1e-5 : 1e-11);

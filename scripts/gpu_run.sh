@@ -49,8 +49,10 @@ run_tests() {
     : >"$file"
   done
   read -r passed failed skipped < <(count_tests "${files[@]}")
-  # The reason of a skipped test, which --gtest_brief hides.
-  sed -n 's/.*<skipped message="\([^"&]*\).*/skipped: \1/p' "${files[@]}" | sort -u
+  # The reasons of skipped tests, which --gtest_brief hides, without the line of the source.
+  sed -n 's/.*<skipped message="\([^"]*\)".*/\1/p' "${files[@]}" |
+    sed 's/^[^&]*:[0-9]*&#x0A;//; s/&#x0A;/ /g; s/&quot;/"/g; s/&apos;/'"'"'/g; s/&lt;/</g; s/&gt;/>/g; s/&amp;/\&/g; s/^/skipped: /' |
+    sort -u
   rm -rf "$results"
   failed=$((failed + crashed))
   echo "$passed passed, $failed failed, $skipped skipped"
@@ -62,7 +64,7 @@ case ${1:-doctor} in
   sanitize)
     [[ ${2:-} =~ ^(memcheck|racecheck|initcheck|synccheck)$ ]] || { usage >&2; exit 2; }
     exec compute-sanitizer --tool "$2" --error-exitcode 1 "$here/bin/cuda_tests" --gtest_brief=1 "${@:3}" ;;
-  bench) shift && cd "$here" && exec bin/bench_cuda "$@" ;;
+  bench) shift && exec "$here/bin/bench_cuda" --peers "$here/peers" "$@" ;;
   help) usage ;;
   *) exec "$here/bin/widelimit" "${@:-doctor}" ;;
 esac

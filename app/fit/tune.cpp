@@ -10,7 +10,10 @@
 #include "app/shell/progress_bar.hpp"
 
 #include "widelimit/base/error.hpp"
+#include "widelimit/engine/device_matrices.hpp"
+#include "widelimit/engine/select.hpp"
 #include "widelimit/kernel/gram.hpp"
+#include "widelimit/kernel/request.hpp"
 #include "widelimit/machine/tune.hpp"
 #include "widelimit/network/network.hpp"
 
@@ -52,12 +55,22 @@ std::vector<TunePoint> tune_on(const TuneChoice& choice, const GramMatrix& k, bo
   return tune_values(k, data.targets, options);
 }
 
+/// Throws Error{resource} if the kernels of `request`, with the precision of the choice, exceed the allowed memory.
+void require_room(const TuneChoice& choice, KernelRequest request, const Dataset& data, const Engine& engine) {
+  request.precision = parse_precision(choice.common.precision);
+  require_matrix_memory(engine, result_bytes(request, data.count(), 0, data.shape), choice.common.memory_limit(),
+                        fmt::format("this kernel of {} samples", data.count()),
+                        "use fewer samples or single precision, or allow more");
+}
+
 /// Tunes every depth and every number of frozen layers of one network, with all kernels from one pass. Networks without
 /// a trained layer are skipped.
 Candidates tune_sweep(const TuneChoice& choice, const Dataset& data, const Engine& engine) {
   ProgressBar bar(choice.common);
   const Network network = Network::parse(choice.networks.front());
   require_trained_layer(network, Kind::ntk);
+  require_room(choice, {.kernel = network, .quantity = KernelQuantity::sweep}, data, all_processors());
+  const DeviceMemoryLimit limit(engine, choice.common.memory_limit());
   const Sweep all = sweep(network, data.view(), {Kind::ntk, parse_precision(choice.common.precision), &bar}, engine);
   warn_quadrature(choice.common, all.quadrature_error, parse_precision(choice.common.precision));
   const TuneOptions options = tune_options(choice, &bar);
@@ -85,11 +98,14 @@ Candidates tune_networks(const TuneChoice& choice, const Dataset& data, const En
   for (const std::string& text : choice.networks) {
     candidates.networks.push_back(Network::parse(text));
     require_trained_layer(candidates.networks.back(), kind);
-    const Gram found =
-        gram(candidates.networks.back(), data.view(), {kind, parse_precision(choice.common.precision), &bar}, engine);
-    warn_quadrature(choice.common, found.quadrature_error, parse_precision(choice.common.precision));
-    const AnyView k = view_of(kind == Kind::ntk ? found.ntk : found.nngp);
-    candidates.paths.push_back({text, tune_on(choice, {k, engine}, found.semidefinite(), data, options)});
+    require_room(choice, {.kernel = candidates.networks.back(), .kind = kind}, data, engine);
+    const DeviceMemoryLimit limit(engine, choice.common.memory_limit());
+    const Precision precision = parse_precision(choice.common.precision);
+    const EngineGram found =
+        engine_gram(candidates.networks.back(), data.view(), std::nullopt, {kind, precision, &bar}, engine);
+    warn_quadrature(choice.common, found.quadrature_error, precision);
+    const GramMatrix k(kind == Kind::ntk ? found.ntk : found.nngp, engine);
+    candidates.paths.push_back({text, tune_on(choice, k, found.semidefinite(), data, options)});
   }
   return candidates;
 }

@@ -53,11 +53,12 @@ void add_common_options(CLI::App& verb, CommonOptions& options) {
   verb.add_option("--report", options.report, "Write a self-contained page with figures")
       ->type_name("FILE.html")
       ->group(common_group);
+  // Validated here: some verbs do not use these options, and an invalid value must not pass silently.
   verb.add_option("--backend", options.backend, engine_names() + "; 'widelimit doctor' reports why others are absent")
+      ->check([](const std::string& text) { return check_engine_name(text), std::string{}; })
       ->type_name("NAME")
       ->capture_default_str()
       ->group(common_group);
-  // Validated here: some verbs do not use these options, and an invalid value must not pass silently.
   verb.add_option("--precision", options.precision, "f32 or f64")
       ->check([](const std::string& text) { return static_cast<void>(parse_precision(text)), std::string{}; })
       ->type_name("P")

@@ -10,6 +10,8 @@ namespace widelimit::app {
 
 namespace {
 
+constexpr std::string_view single_precision = "--precision f32";
+
 std::string_view option_of(Remedy remedy) {
   switch (remedy) {
     case Remedy::resume:
@@ -21,7 +23,7 @@ std::string_view option_of(Remedy remedy) {
     case Remedy::fewer_samples:
       return "--limit";
     case Remedy::single_precision:
-      return "--precision f32";
+      return single_precision;
     case Remedy::treat_missing:
       return "--missing drop|mean|median";
     case Remedy::choose_columns:
@@ -44,14 +46,21 @@ std::string_view option_of(Remedy remedy) {
   return "";
 }
 
+/// Returns whether the verb has the option, and was not started with it already.
+bool helps(std::string_view option, const CLI::App& verb) {
+  const auto space = option.find(' ');
+  const CLI::Option* const known = verb.get_option_no_throw(std::string(option.substr(0, space)));
+  if (known == nullptr) return false;
+  return option != single_precision || known->count() == 0 || known->as<std::string>() != option.substr(space + 1);
+}
+
 }  // namespace
 
 std::string options_of(const std::vector<Remedy>& remedies, const CLI::App& verb) {
   std::vector<std::string_view> options;
   for (const Remedy remedy : remedies) {
     const std::string_view option = option_of(remedy);
-    const bool here = verb.get_option_no_throw(std::string(option.substr(0, option.find(' ')))) != nullptr;
-    if (here || remedy == Remedy::resume) options.push_back(option);
+    if (helps(option, verb) || remedy == Remedy::resume) options.push_back(option);
   }
   return options.empty() ? "" : fmt::format(" ({})", fmt::join(options, ", "));
 }

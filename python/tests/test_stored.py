@@ -1,7 +1,9 @@
 """Stored Gram matrices have the entries of kernel() and are read in blocks."""
 
+import json
 import os
 import pickle
+import shutil
 import signal
 import subprocess
 import sys
@@ -157,3 +159,12 @@ def test_large_blocks_are_read_in_pieces(tmp_path):
     expected = wl.kernel("fc:1", x, precision="f32")
     np.testing.assert_array_equal(stored[...], expected)
     np.testing.assert_array_equal(stored[37:3090, 11:3099], expected[37:3090, 11:3099])
+
+
+@pytest.mark.skipif(shutil.which("widelimit") is None, reason="the command line is not on the path")
+def test_numpy_reads_the_settings_of_the_command_line(tmp_path):
+    words = ["widelimit", "kernel", "--network", "fc:1", "--train", "digits", "--limit", "9"]
+    subprocess.run([*words, "--out", tmp_path / "k.npz"], check=True, capture_output=True)
+    k = np.load(tmp_path / "k.npz")
+    assert k["ntk"].shape == (9, 9)
+    assert json.loads(k["settings"].item())["network"] == "dense relu dense"

@@ -34,8 +34,8 @@ def empirical_ntk(
     >>> bool(abs(wl.empirical_ntk(t, x) - wl.kernel("fc:1", x)).max() < 0.05)
     True
     """
-    first = trained._samples(x1, "x1")
-    second = None if x2 is None else trained._samples(x2, "x2")
+    first = trained._samples(x1, "x1", backend)
+    second = None if x2 is None else trained._samples(x2, "x2", backend)
     return _core.empirical_ntk(trained._core, first, second, outputs, start, backend, usable(threads))
 
 
@@ -58,6 +58,6 @@ def empirical_ntk_product(
     True
     """
     vector = as_numbers(v, "v")
-    first, second = trained._samples(x1, "x1"), trained._samples(x2, "x2")
+    first, second = trained._samples(x1, "x1", backend), trained._samples(x2, "x2", backend)
     product = _core.ntk_product(trained._core, first, second, _table(vector), start, backend, usable(threads))
     return product[:, 0] if vector.ndim == 1 else product

@@ -158,8 +158,8 @@ def equivalence(
         "backend": backend,
         "threads": usable(threads),
     }
-    samples = as_images(net, x, "x", channels_first)
-    points = None if test is None else as_images(net, test, "test samples", channels_first)
+    samples = as_images(net, x, "x", channels_first, backend)
+    points = None if test is None else as_images(net, test, "test samples", channels_first, backend)
     channels = [int(width) for width in widths]
     found = _core.equivalence(
         net, samples, _table(targets), points, channels, seeds, machine_kernel, parts, options

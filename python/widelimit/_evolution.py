@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from widelimit import _core
 from widelimit._core import InputError, Network
+from widelimit._device import on_host
 from widelimit._fit import ConvergenceWarning
 from widelimit._kernels import as_network
 from widelimit._samples import as_images
@@ -139,17 +140,18 @@ def evolution(
     net = as_network(network)
     loss = training.get("loss") or "squared"
     targets, classes = _as_targets(y, loss)
+    x = on_host(x, "x", backend)
     samples = as_images(net, x, "x", channels_first)
     test_samples, test_targets = None, None
     if test is not None:
         points = test[0] if isinstance(test, tuple) else test
-        test_samples = as_images(net, points, "test samples", channels_first)
+        test_samples = as_images(net, points, "test samples", channels_first, backend)
         if isinstance(test, tuple):
             test_targets = _as_test_targets(test[1], loss, classes, targets)
     known = None if labels is None else as_classes(labels)[1]
     chosen = None
     if isinstance(probe, tuple):
-        probe_samples = as_images(net, probe[0], "probe samples", channels_first)
+        probe_samples = as_images(net, probe[0], "probe samples", channels_first, backend)
         probe_targets = _as_test_targets(probe[1], loss, classes, targets)
         if known is None and classes is not None:
             known = as_classes(probe[1])[1]

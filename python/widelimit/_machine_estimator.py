@@ -11,6 +11,7 @@ from sklearn.utils.validation import _check_y, check_consistent_length, check_is
 from widelimit import _core
 from widelimit._core import InputError
 from widelimit._data import Data
+from widelimit._device import fetched, on_host
 from widelimit._fit import Fit
 from widelimit._graphs import Graphs
 from widelimit._kernels import as_network
@@ -31,6 +32,8 @@ class MachineEstimator(BaseEstimator):
         if self.kernel not in ("network", "precomputed"):
             raise InputError(f"kernel is {self.kernel!r}; choose 'network' or 'precomputed'")
         network = self.kernel == "network"
+        # Machines of a network compute on its device; a precomputed kernel is read on the host.
+        X = on_host(X, "X", self.backend) if network else fetched(X, "X")
         if network and (isinstance(X, Graphs) or as_network(self.network).reads_graphs):
             return self._read_graphs(X, **options)
         return validate_data(

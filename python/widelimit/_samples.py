@@ -33,8 +33,9 @@ def as_samples(x: Any, name: str, backend: str = "cpu") -> NDArray[np.floating] 
         return as_graphs(x, name)
     if is_sparse(x):
         return _as_sparse(x, name)
+    x = on_host(x, name, backend)
     try:
-        samples = np.asarray(on_host(x, name, backend))
+        samples = np.asarray(x)
     except ValueError as error:
         raise InputError(f"{name} is not an array ({error}); give {_LAYOUTS}") from error
     if samples.dtype.kind not in "fiub":
@@ -111,8 +112,9 @@ def as_matrix(k: ArrayLike, name: str) -> NDArray[np.floating]:
     """Returns k as a host matrix, float32 or float64, with contiguous rows; copies only if required."""
     if is_sparse(k):
         raise InputError(f"{name} is a sparse matrix; a Gram matrix is dense: give {name}.toarray()")
+    k = fetched(k, name)
     try:
-        matrix = np.asarray(fetched(k, name))
+        matrix = np.asarray(k)
     except ValueError as error:
         raise InputError(f"{name} is not an array ({error}); give a matrix") from error
     if matrix.dtype.kind not in "fiub":
@@ -132,6 +134,8 @@ def as_kernel(
     if number is not None:
         device = f"cuda:{number}" if backend is None else backend
         require_device(k, name, number, device)
+        if len(k.shape) != 2:
+            raise InputError(f"{name} has {len(k.shape)} dimensions; give a matrix")
         return wrapped(k, name, device)
     matrix = as_matrix(k, name)
     return matrix if backend in (None, "cpu") else _core.hold(matrix, device_name(backend), threads)

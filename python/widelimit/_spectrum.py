@@ -197,7 +197,8 @@ class Spectrum:
             "threads": usable(threads),
         }
         targets = np.ascontiguousarray(self.y[:, None] if self._single else self.y)
-        found = _core.mode_dynamics(net, as_images(net, x, "x", channels_first), targets, self._kernel, options)
+        samples = as_images(net, x, "x", channels_first, backend)
+        found = _core.mode_dynamics(net, samples, targets, self._kernel, options)
         trouble = found.pop("trouble")
         if trouble:
             warnings.warn(trouble, ConvergenceWarning, stacklevel=2)

@@ -15,8 +15,8 @@ from widelimit._core import InputError
 def _as_array(y: ArrayLike) -> NDArray[Any]:
     try:
         return np.asarray(y)
-    except ValueError as error:
-        raise InputError(f"y is not an array ({error})") from error
+    except (ValueError, TypeError) as error:  # TypeError: of an array in device memory
+        raise InputError(f"y is not an array in host memory ({error})") from error
 
 
 def holds_numbers(y: ArrayLike) -> bool:

@@ -120,26 +120,26 @@ class TrainedNetwork:
         """The initial weights."""
         return [Weights(*pair) for pair in _core.trained_weights(self._core, True)]
 
-    def predict(self, x: ArrayLike, *, threads: int | None = None) -> NDArray[np.float64]:
+    def predict(self, x: ArrayLike, *, backend: str = "cpu", threads: int | None = None) -> NDArray[np.float64]:
         """Returns f (f − f₀ if centred): one number per sample, or one row if there are several outputs."""
-        outputs = _core.predict_outputs(self._core, self._samples(x, "x"), usable(threads))
+        outputs = _core.predict_outputs(self._core, self._samples(x, "x", backend), backend, usable(threads))
         return outputs[:, 0] if self._single else outputs
 
-    def predict_classes(self, x: ArrayLike, *, threads: int | None = None) -> NDArray[Any]:
+    def predict_classes(self, x: ArrayLike, *, backend: str = "cpu", threads: int | None = None) -> NDArray[Any]:
         """Returns predicted classes; raises InputError if the training targets were numbers other than −1 and 1."""
         if self.classes_ is None:
             raise InputError("this network was trained on numbers; use predict")
-        outputs = self.predict(x, threads=threads)
+        outputs = self.predict(x, backend=backend, threads=threads)
         predicted = np.argmax(outputs, axis=1) if outputs.ndim == 2 else (outputs > 0).astype(np.intp)
         return self.classes_[predicted]
 
-    def predict_proba(self, x: ArrayLike, *, threads: int | None = None) -> NDArray[np.float64]:
+    def predict_proba(self, x: ArrayLike, *, backend: str = "cpu", threads: int | None = None) -> NDArray[np.float64]:
         """Returns class probabilities, one row per sample.
 
         Raises InputError unless the network was trained with the softmax loss, or with the logistic loss for two
         classes.
         """
-        outputs = _core.predict_outputs(self._core, self._samples(x, "x"), usable(threads))
+        outputs = _core.predict_outputs(self._core, self._samples(x, "x", backend), backend, usable(threads))
         known = self.classes_ is not None and self._loss is not None
         found = _core.network_probabilities(self._loss, outputs) if known else np.empty((0, 0))
         if found.shape[1] == 0:
@@ -181,9 +181,9 @@ class TrainedNetwork:
         """Returns the origin as JSON and the class names, by which load_data reads new samples."""
         return self._origin, self._class_names()
 
-    def _samples(self, x: ArrayLike, name: str) -> NDArray[np.floating]:
+    def _samples(self, x: ArrayLike, name: str, backend: str = "cpu") -> NDArray[np.floating]:
         """Returns x in the layout of the training samples."""
-        samples = as_samples(x, name)
+        samples = as_samples(x, name, backend)
         height, width, channels = self._core.shape
         if not self.channels_first or isinstance(samples, SparseSamples):
             return samples
@@ -290,10 +290,10 @@ def train(
     samples, test_targets = None, None
     if test is not None:
         if isinstance(test, tuple):
-            samples = as_images(net, test[0], "test samples", channels_first)
+            samples = as_images(net, test[0], "test samples", channels_first, backend)
             test_targets = _as_test_targets(test[1], loss, classes, targets)
         else:
-            samples = as_images(net, test, "test samples", channels_first)
+            samples = as_images(net, test, "test samples", channels_first, backend)
     several = width is not None and not isinstance(width, (int, np.integer))
     options = {
         "width": None if several else width,
@@ -333,7 +333,7 @@ def train(
         "backend": backend,
         "threads": usable(threads),
     }
-    images = as_images(net, x, "x", channels_first)
+    images = as_images(net, x, "x", channels_first, backend)
     file = None
     if checkpoint is not None:
         names = [] if classes is None else [str(c) for c in classes]

@@ -21,7 +21,8 @@ if [ "$GTEST_SHARD_INDEX" = 0 ]; then
 <testcase name="a" />
 <testcase name="b"></testcase>
 <testcase name="c">
-<skipped message="no device" />
+<skipped message="../../a/b_test.cpp:30&#x0A;no &quot;device&quot; &amp; driver"><![CDATA[../../a/b_test.cpp:30
+no]]></skipped>
 </testcase>
 </testsuite></testsuites>
 XML
@@ -56,7 +57,7 @@ def run(bundle, *arguments):
 
 def test_counts_the_tests_of_all_processes(bundle):
     status, lines, _ = run(bundle, "tests", "-j", "1")
-    assert (status, lines) == (0, ["skipped: no device", "2 passed, 0 failed, 1 skipped"])
+    assert (status, lines) == (0, ['skipped: no "device" & driver', "2 passed, 0 failed, 1 skipped"])
     status, lines, _ = run(bundle, "tests", "-j", "3")
     assert (status, lines[-1]) == (1, "2 passed, 2 failed, 1 skipped")
 
@@ -76,6 +77,14 @@ def test_refuses_a_number_of_processes_that_is_none(bundle, processes):
 def test_refuses_an_unknown_sanitizer_with_the_usage(bundle):
     status, _, errors = run(bundle, "sanitize", "memchek")
     assert status == 2 and "memcheck, racecheck or initcheck" in errors
+
+
+def test_benchmarks_run_in_the_folder_of_the_caller(bundle):
+    program = bundle / "bin" / "bench_cuda"
+    program.write_text('#!/bin/sh\npwd\necho "$@"\n')
+    program.chmod(0o755)
+    status, lines, _ = run(bundle, "bench", "ntk", "--python", "venv/bin/python")
+    assert (status, lines) == (0, [os.getcwd(), f"--peers {bundle}/peers ntk --python venv/bin/python"])
 
 
 def test_help_names_every_use(bundle):

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <fstream>
+#include <iterator>
 
 /// Tests of the program with the back end cuda:0 on the emulated device: every verb through the engine interface.
 namespace widelimit::test {
@@ -217,7 +219,72 @@ TEST(DeviceProgram, RunningOutEndsWithStatusFive) {
   const Finished refused = folder.run(on_device(limited));
   EXPECT_EQ(refused.status, 5) << refused.err;
   EXPECT_NE(refused.err.find("of the memory of cuda:0"), std::string::npos) << refused.err;
+  EXPECT_NE(refused.err.find("but 1.91 MiB of 64 GiB may be used (--memory, --precision f32)"), std::string::npos)
+      << refused.err;
+  // A remedy that is in use already is not suggested.
+  const Finished single =
+      folder.run(on_device({"kernel", "--network", "fc:2", "--train", "spirals(n=1500)", "--threads", "1",
+                            "--precision", "f32", "--memory", "2MB", "--out", "k.h5"}));
+  EXPECT_EQ(single.status, 5) << single.err;
+  EXPECT_NE(single.err.find("may be used (--memory)"), std::string::npos) << single.err;
+  for (const std::string verb : {"tune", "spectrum", "flow"}) {
+    Words words{verb, "--network", "fc:2", "--train", "digits", "--limit", "700", "--memory", "3MB"};
+    if (verb == "tune") words.insert(words.end(), {"--machine", "ridge"});
+    if (verb == "flow") words.insert(words.end(), {"--loss", "squared", "--times", "1"});
+    const Finished run = folder.run(on_device(words));
+    EXPECT_EQ(run.status, 5) << verb << ": " << run.err;
+    EXPECT_NE(run.err.find("this kernel of 700 samples needs about 3.74 MiB"), std::string::npos) << run.err;
+  }
+  // What the limit on the device leaves.
+  Words left = fit;
+  left.insert(left.end(), {"--machine", "svm", "--memory", "3MB"});
+  const Finished held = folder.run(on_device(left));
+  EXPECT_EQ(held.status, 5) << held.err;
+  EXPECT_NE(held.err.find("of which the limit leaves 2.86 MiB (--limit, --precision f32, --memory)"), std::string::npos)
+      << held.err;
   EXPECT_TRUE(folder.names().empty());
+}
+
+TEST(DeviceProgram, RefusesChainsWithoutClosedForm) {
+  const Folder folder;
+  const std::string reason =
+      "the activation 'relu tanh' is user-defined or composed of several; only cpu and reference";
+  for (const std::string network : {"dense relu tanh dense", "conv relu tanh global_avg_pool dense"}) {
+    for (const char* out : {"k.npz", "k.h5"}) {
+      const Finished run =
+          folder.run(on_device({"kernel", "--network", network, "--train", "digits", "--limit", "4", "--out", out}));
+      EXPECT_EQ(run.status, 2) << run.err;
+      EXPECT_NE(run.err.find("cuda:0 cannot compute this kernel: " + reason), std::string::npos) << run.err;
+    }
+    EXPECT_TRUE(folder.names().empty());
+    const Finished shown = folder.run(on_device({"network", "show", network, "--input", "8x8x1", "--json"}));
+    ASSERT_EQ(shown.status, 0) << shown.err;
+    EXPECT_TRUE(shown.record().at("results").at("obstacle").get<std::string>().starts_with(reason)) << shown.out;
+    EXPECT_FALSE(shown.record().at("results").contains("route")) << shown.out;
+  }
+}
+
+std::string contents(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// A run that was interrupted on a device smaller than the matrix is completed with other memory and threads.
+TEST(DeviceProgram, ResumesOnASmallDevice) {
+  const Folder folder;
+  const auto kernel = [](const std::string& file) {
+    return Words{"kernel", "--network", "fc:9", "--train", "spirals(n=1500)", "--progress", "--out", file};
+  };
+  ASSERT_EQ(folder.run(on_device(kernel("whole.h5"))).status, 0);
+  Words words = on_device(kernel("k.h5"), "16MiB");
+  const Finished stopped = folder.run_interrupted(words, std::chrono::milliseconds(0), "pairs/s");
+  EXPECT_EQ(stopped.status, 130) << stopped.err;
+  words = on_device(kernel("k.h5"), "24MiB");
+  words.insert(words.end(), {"--resume", "--threads", "1"});
+  const Finished resumed = folder.run(words);
+  ASSERT_EQ(resumed.status, 0) << resumed.err;
+  EXPECT_TRUE(contents(folder.path("k.h5")) == contents(folder.path("whole.h5")));
+  EXPECT_EQ(folder.names(), (Words{"k.h5", "whole.h5"}));
 }
 
 }  // namespace

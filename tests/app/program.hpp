@@ -46,6 +46,9 @@ class Folder {
   [[nodiscard]] Finished killed(const std::vector<std::string>& arguments, std::chrono::milliseconds after) const;
   /// Runs any program.
   [[nodiscard]] Finished run(const std::vector<std::string>& words) const;
+  /// Same, with SIGINT as in `interrupted`.
+  [[nodiscard]] Finished run_interrupted(const std::vector<std::string>& words, std::chrono::milliseconds after,
+                                         const std::string& text) const;
 
  private:
   std::filesystem::path root_;

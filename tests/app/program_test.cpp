@@ -114,7 +114,7 @@ Finished Folder::widelimit(const std::vector<std::string>& arguments) const {
 
 Finished Folder::interrupted(const std::vector<std::string>& arguments, std::chrono::milliseconds after,
                              const std::string& text) const {
-  return run_in(root_, with_program(arguments), {.number = SIGINT, .after = after, .text = text});
+  return run_interrupted(with_program(arguments), after, text);
 }
 
 Finished Folder::signalled(const std::vector<std::string>& arguments, int signal,
@@ -127,6 +127,11 @@ Finished Folder::killed(const std::vector<std::string>& arguments, std::chrono::
 }
 
 Finished Folder::run(const std::vector<std::string>& words) const { return run_in(root_, words, {}); }
+
+Finished Folder::run_interrupted(const std::vector<std::string>& words, std::chrono::milliseconds after,
+                                 const std::string& text) const {
+  return run_in(root_, words, {.number = SIGINT, .after = after, .text = text});
+}
 
 TEST(Program, TellsItsVersion) {
   const Finished run = Folder().widelimit({"--version"});

@@ -70,9 +70,22 @@ TEST(Usage, NearMissesOfNamesGetASuggestion) {
   expect_error(kernel("fc:1", "digit"), 3, {"did you mean 'digits'"});
   expect_error(kernel("fc:1", "spiral"), 3, {"did you mean 'spirals'"});
   expect_error(kernel("fc:1", "digits", {"--backend", "referense"}), 2, {"cpu, reference", "did you mean 'reference'"});
+  for (const std::string device : {"CUDA:0", "cuda0", "cuda:-1", "cuda:x", "cuda:", "cuda:0.5", "gpu", "gpu:1"}) {
+    expect_error(kernel("fc:1", "digits", {"--backend", device}), 2, {"'" + device + "'", "cuda:0"});
+  }
   expect_error(
       folder.widelimit({"fit", "--network", "fc:1", "--train", "digits", "--machine", "logstic", "--out", "m.h5"}), 2,
       {"did you mean 'logistic'"});
+}
+
+// Also by verbs that compute nothing on a back end.
+TEST(Usage, EveryVerbRefusesAnUnknownBackEnd) {
+  const Folder folder;
+  for (const Words& verb : {Words{"doctor"}, Words{"data", "list"}, Words{"network", "list"}}) {
+    Words words = verb;
+    words.insert(words.end(), {"--backend", "cuda:x"});
+    expect_error(folder.widelimit(words), 2, {"'cuda:x' names no device"});
+  }
 }
 
 TEST(Usage, HelpListsTheBackEndsThatAreBuilt) {

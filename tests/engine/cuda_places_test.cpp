@@ -269,7 +269,7 @@ TEST_P(CudaPlaces, OnlyAnActivationOfTheUsersOwnIsRefused) {
     return engine_->kernels().obstacle(lower(Network::parse(text), shape, RecipeOutputs::ntk), Precision::f64);
   };
   const auto refusal = [](const char* name) {
-    return fmt::format("the activation '{}' is user-defined or composed of several; only the back end cpu evaluates it",
+    return fmt::format("the activation '{}' is user-defined or composed of several; only cpu and reference evaluate it",
                        name);
   };
   const std::string own = refusal("cube_of_places");

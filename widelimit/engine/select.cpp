@@ -9,26 +9,50 @@
 #include "widelimit/engine/reference/reference.hpp"
 
 #include <charconv>
+#include <optional>
+#include <string>
 
 namespace widelimit {
+
+namespace {
+
+constexpr std::string_view device_prefix = "cuda:";
+
+/// Returns N of "cuda:N", 0 for "cuda"; nothing for other text.
+std::optional<int> cuda_number(std::string_view spec) {
+  if (spec == "cuda") return 0;
+  if (!spec.starts_with(device_prefix)) return std::nullopt;
+  const std::string_view digits = spec.substr(device_prefix.size());
+  int number = -1;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  const bool whole = error == std::errc{} && end == digits.data() + digits.size();
+  return whole && number >= 0 ? std::optional(number) : std::nullopt;
+}
+
+}  // namespace
+
+void check_engine_name(std::string_view spec) {
+  if (spec == "cpu" || spec == "reference" || spec == "mpi" || cuda_number(spec)) return;
+  if (spec.starts_with(device_prefix)) {
+    fail(Code::usage, "back end '{}' names no device; give its number, counted from 0, as in cuda:0", spec);
+  }
+  // An NVIDIA device is 'cuda:0' here, 'gpu' elsewhere, which is closer to 'cpu'.
+  const std::string guess = suggestion(spec, {"cpu", "reference", "cuda:0", "gpu", "gpu:0"});
+  const bool device = guess.find("gpu") != std::string::npos;
+  fail(Code::usage, "back end '{}' is unknown; choose one of {}{}", spec, engine_names(),
+       device ? "; an NVIDIA device is 'cuda:0'" : guess);
+}
 
 std::unique_ptr<Engine> make_engine(std::string_view spec, const EngineOptions& options) {
   if (options.threads < 0 || options.threads > 4096) {
     fail(Code::usage, "threads = {} is invalid; give a number from 1 to 4096, or 0 for all processors",
          options.threads);
   }
+  check_engine_name(spec);
   if (spec == "cpu") return make_cpu_engine(options.threads);
   if (spec == "reference") return make_reference_engine();
   if (spec == "mpi") return make_mpi_engine();
-  if (spec == "cuda") return make_cuda_engine(0, options.threads);
-  if (spec.starts_with("cuda:")) {
-    int device = 0;
-    const auto [end, error] = std::from_chars(spec.data() + 5, spec.data() + spec.size(), device);
-    if (error == std::errc{} && end == spec.data() + spec.size() && device >= 0)
-      return make_cuda_engine(device, options.threads);
-  }
-  fail(Code::usage, "back end '{}' is unknown; choose one of {}{}", spec, engine_names(),
-       suggestion(spec, {"cpu", "reference"}));
+  return make_cuda_engine(*cuda_number(spec), options.threads);
 }
 
 std::string_view vector_instructions() { return cpu::vector_target(); }

@@ -20,6 +20,9 @@ struct EngineOptions {
 /// Returns "cpu" with one thread per available processor, for callers that pass a matrix without naming an engine.
 [[nodiscard]] const Engine& all_processors();
 
+/// Throws Error{usage} unless `spec` has the form of a back end's name; the back end itself may be absent.
+void check_engine_name(std::string_view spec);
+
 /// Returns the vector instruction set in use, e.g. "AVX2".
 [[nodiscard]] std::string_view vector_instructions();
 

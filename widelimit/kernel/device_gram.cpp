@@ -117,7 +117,8 @@ Index most_loaded(const GramTask& task, Index edge, const Engine& engine) {
   if (most >= least) return most;
   const std::size_t required = (tiles + usize(least) * each) / 3 * 4;
   fail(Code::resource, {Remedy::more_memory, Remedy::single_precision},
-       "this Gram matrix needs at least {} of the memory of {}, of which {} are tiles in flight, but {} of {} are free",
+       "this Gram matrix needs at least {} of the memory of {}, of which {} are tiles in flight, but {} of {} may be "
+       "used",
        bytes_text(static_cast<double>(required)), engine.name(), bytes_text(static_cast<double>(tiles)),
        bytes_text(static_cast<double>(use.free)), bytes_text(static_cast<double>(use.total)));
 }

@@ -65,12 +65,16 @@ void check_ending(const Recipe& recipe, const SampleView& x) {
 
 }  // namespace
 
+void require_recipe(const Recipe& recipe, Precision precision, const Engine& engine) {
+  const std::string obstacle = engine.kernels().obstacle(recipe, precision);
+  if (!obstacle.empty()) fail(Code::usage, "{} cannot compute this kernel: {}", engine.name(), obstacle);
+}
+
 Traversal::Traversal(const GramTask& task, const PanelPlan& plan, const Engine& engine)
     : task_(task), plan_(plan), engine_(engine) {
   check_ending(*task.recipe, task.x1);
   check_ending(*task.recipe, task.columns());
-  const std::string obstacle = engine.kernels().obstacle(*task.recipe, task.precision);
-  if (!obstacle.empty()) fail(Code::usage, "{} cannot compute this kernel: {}", engine.name(), obstacle);
+  require_recipe(*task.recipe, task.precision, engine);
   if (task.symmetric() && plan.rows >= task.x1.count()) whole_ = panel(task.x1, 0, task.x1.count());
 }
 

@@ -46,6 +46,9 @@ class Panel {
   std::shared_ptr<Samples> samples_;
 };
 
+/// Throws Error{usage} with the reason if the engine cannot compute the recipe.
+void require_recipe(const Recipe& recipe, Precision precision, const Engine& engine);
+
 /// Iterates over a Gram matrix by pairs of panels. The recipe of the task, its samples and the engine must outlive it.
 class Traversal {
  public:

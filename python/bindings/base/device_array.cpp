@@ -95,7 +95,7 @@ DeviceView view_of(const ForeignArray& x) {
   if (x.ndim() < 2) fail(Code::input, "a device array has {} dimensions; pass a matrix", x.ndim());
   std::int64_t expected = 1;
   for (std::size_t axis = x.ndim() - 1; axis > 0; --axis) {
-    if (x.shape(axis) > 1 && x.stride(axis) != expected) {
+    if (x.size() > 0 && x.shape(axis) > 1 && x.stride(axis) != expected) {
       fail(Code::input, "the rows of a device array are not contiguous in memory; pass a contiguous copy");
     }
     expected *= static_cast<std::int64_t>(x.shape(axis));
@@ -175,7 +175,8 @@ nb::dict cuda_interface(const DeviceArray& array) {
   nb::dict result;
   result["shape"] = nb::make_tuple(view.rows, view.cols);
   result["typestr"] = view.precision == Precision::f32 ? "<f4" : "<f8";
-  result["data"] = nb::make_tuple(reinterpret_cast<std::uintptr_t>(view.data), false);
+  const bool empty = view.rows == 0 || view.cols == 0;  // the interface requires address 0 then
+  result["data"] = nb::make_tuple(empty ? 0 : reinterpret_cast<std::uintptr_t>(view.data), false);
   result["strides"] = nb::none();  // row-major without padding
   result["version"] = 3;
   result["stream"] = nb::none();  // no stream to synchronise with

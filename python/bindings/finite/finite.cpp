@@ -126,9 +126,11 @@ nb::list weights_of(const nb::object& self, bool start) {
   return list;
 }
 
-nb::object predicted_outputs(const TrainedNetwork& trained, const SampleArray& x, std::optional<int> threads) {
-  return as_array(unlocked(
-      [&](Progress* progress) { return predict_outputs(trained, view_samples(x), processor(threads), progress); }));
+nb::object predicted_outputs(const TrainedNetwork& trained, const SampleArray& x, const std::string& backend,
+                             std::optional<int> threads) {
+  const Engine& engine = engine_of(backend, threads);
+  return as_array(
+      unlocked([&](Progress* progress) { return predict_outputs(trained, view_samples(x), engine, progress); }));
 }
 
 /// Returns the samples in the precision of the network. Throws Error{input} if their shape differs from training.
@@ -249,7 +251,8 @@ void bind_finite(nb::module_& module) {
   module.def("trained_record", &record_of, "trained"_a, "The training record as a dict; None for absent entries.");
   module.def("trained_summary", &summary_of, "trained"_a, "(ending, message, steps, time, weights, seconds, rate).");
   module.def("trained_weights", &weights_of, "trained"_a, "start"_a, "(w, b) of each layer; b is None without bias.");
-  module.def("predict_outputs", &predicted_outputs, "trained"_a, "x"_a, "threads"_a.none(), "Outputs, n × outputs.");
+  module.def("predict_outputs", &predicted_outputs, "trained"_a, "x"_a, "backend"_a, "threads"_a.none(),
+             "Outputs, n × outputs.");
   module.def("empirical_ntk", &ntk_matrix, "trained"_a, "x1"_a, "x2"_a.none(), "outputs"_a, "start"_a, "backend"_a,
              "threads"_a.none(), "Empirical NTK matrix.");
   module.def("ntk_product", &ntk_vector, "trained"_a, "x1"_a, "x2"_a, "v"_a, "start"_a, "backend"_a, "threads"_a.none(),

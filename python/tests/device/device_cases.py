@@ -106,7 +106,6 @@ def test_what_cannot_be_used_is_refused_and_let_go(data):
         (FakeTensor(k.T), "not contiguous"),
         (FakeTensor(k.astype(np.float16)), "float32 or float64"),
         (FakeTensor((1000 * k).astype(np.int64)), "float32 or float64"),
-        (FakeTensor(k[0]), "1 dimensions"),
         (FakeTensor(bad), r"\(3, 5\) of the Gram matrix is nan"),
         (FakeTensor(k[:5]), "square"),
     ]
@@ -115,7 +114,10 @@ def test_what_cannot_be_used_is_refused_and_let_go(data):
             wl.fit_ridge(tensor, y, 0.1)
         gc.collect()
         assert len(tensor.streams) == 1, said
-    assert sum(tensor.deleted for tensor, _ in cases[4:]) == 2
+    assert sum(tensor.deleted for tensor, _ in cases[3:]) == 2
+    for flat in (k[0], np.eye(36).reshape(36, 6, 6)):
+        with pytest.raises(wl.InputError, match=f"^K has {flat.ndim} dimensions; give a matrix$"):
+            wl.fit_ridge(FakeTensor(flat), y[:36], 0.1)
     with pytest.raises(wl.InputError, match="not finite"):
         wl.fit_ridge(k, y, 0.1).predict(FakeTensor(bad))
     other = FakeTensor(k, (CUDA, 1))
@@ -161,6 +163,8 @@ def test_the_protocol_of_dlpack(data):
         own.__dlpack__(copy=True)
     with pytest.raises(BufferError, match="another device"):
         own.__dlpack__(dl_device=(1, 0))
+    empty = wl.kernel(NET, data[0][:0], data[0], backend="cuda:0", out="device")
+    assert empty.__cuda_array_interface__["data"] == (0, False)
     interface = own.__cuda_array_interface__
     assert interface["shape"] == (37, 37) and interface["typestr"] == "<f8" and interface["version"] == 3
 
@@ -174,10 +178,54 @@ def test_samples_on_the_device_are_fetched(data):
     np.testing.assert_allclose(found, wl.kernel("cntk:2(readout=flatten)", images), rtol=1e-10)
     gc.collect()
     assert shared.deleted == 1
-    with pytest.raises(wl.InputError, match=r"x1 lies on cuda:0.*x1\.cpu\(\)"):
+    with pytest.raises(wl.InputError, match=r"^x1 lies on cuda:0.*x1\.cpu\(\) in PyTorch, x1\.get\(\) in CuPy$"):
         wl.kernel(NET, FakeTensor(x))
+    with pytest.raises(wl.InputError, match=r"^x1: a device array must be float32 or float64; convert it on the dev"):
+        wl.kernel(NET, FakeTensor(x.astype(np.int64)), backend="cuda:0")
+    assert wl.kernel(NET, FakeTensor(x[:0]), backend="cuda:0").shape == (0, 0)
     estimator = wl.NTKRegressor(NET, backend="cuda:0").fit(x, y)
     np.testing.assert_allclose(estimator.predict(x), wl.NTKRegressor(NET).fit(x, y).predict(x), rtol=1e-6, atol=1e-8)
+
+
+def test_estimators_take_samples_on_the_device(data):
+    x, y, k = data
+    for estimator, labels in ((wl.NTKRegressor, y), (wl.NTKClassifier, y > 0)):
+        fit = estimator(NET, backend="cuda:0").fit(FakeTensor(x), labels)
+        np.testing.assert_array_equal(fit.predict(FakeTensor(x)), fit.predict(x))
+        with pytest.raises(wl.InputError, match=r"^X lies on cuda:0, but the back end is cpu"):
+            estimator(NET).fit(FakeTensor(x), labels)
+        with pytest.raises(wl.InputError, match=r"^X lies on cuda:0, but this function runs on the host"):
+            estimator(kernel="precomputed", backend="cuda:0").fit(FakeTensor(k), labels)
+    own = wl.kernel(NET, x, backend="cuda:0", out="device")
+    given = wl.NTKRegressor(kernel="precomputed", machine="ridge").fit(own, y)
+    np.testing.assert_allclose(given.predict(own), wl.fit_ridge(k, y).predict(k), rtol=1e-6, atol=1e-9)
+
+
+def test_training_takes_samples_on_the_device(data):
+    x, y, _ = data
+    there = FakeTensor(x)
+    where = {"backend": "cuda:0"}
+    short = {"width": 20, "steps": 5}
+    trained = wl.train("fc:1", x, y, test=x[:4], **short)
+    found = wl.train("fc:1", there, y, test=FakeTensor(x[:4]), **short, **where)
+    np.testing.assert_allclose(found.test_outputs, trained.test_outputs, rtol=1e-9, atol=1e-11)
+    np.testing.assert_allclose(found.predict(there, **where), trained.predict(x), rtol=1e-9, atol=1e-11)
+    classes = wl.train("fc:1", x, y > 0, loss="softmax", **short)
+    np.testing.assert_allclose(classes.predict_proba(there, **where), classes.predict_proba(x), rtol=1e-9)
+    np.testing.assert_array_equal(classes.predict_classes(there, **where), classes.predict_classes(x))
+    ntk = wl.empirical_ntk(trained, x[:3], x)
+    np.testing.assert_allclose(wl.empirical_ntk(trained, FakeTensor(x[:3]), there, **where), ntk, rtol=1e-9)
+    product = wl.empirical_ntk_product(trained, FakeTensor(x[:3]), there, y, **where)
+    np.testing.assert_allclose(product, ntk @ y, rtol=1e-8, atol=1e-10)
+    e = wl.evolution("fc:1", there, y, probe=9, test=FakeTensor(x[:4]), **short, **where)
+    np.testing.assert_allclose(e.kernels, wl.evolution("fc:1", x, y, probe=9, test=x[:4], **short).kernels, rtol=1e-8)
+    both = {"widths": [16, 24], "seeds": 1, "loss": "hinge", "lam": 1.0, "steps": 5}
+    compared = wl.equivalence("fc:1", there, np.sign(y), test=FakeTensor(x[:4]), **both, **where)
+    expected = wl.equivalence("fc:1", x, np.sign(y), test=x[:4], **both)
+    np.testing.assert_allclose(compared.difference, expected.difference, rtol=1e-7)
+    k = wl.kernel("fc:1", x)
+    modes = [wl.spectrum(k, y).train("fc:1", given, **short, **back) for given, back in ((x, {}), (there, where))]
+    np.testing.assert_allclose(modes[1].measured, modes[0].measured, rtol=1e-7, atol=1e-10)
 
 
 def test_back_end_of_the_other_functions(data):

@@ -190,7 +190,7 @@ std::shared_ptr<OpenDevice> open_device(int device) {
 std::string cuda::host_only_activation(const Recipe& recipe) {
   for (const Step& step : recipe.steps) {
     if (step.op != Op::dual || step.dual.phi != Phi::custom) continue;
-    return fmt::format("the activation '{}' is user-defined or composed of several; only the back end cpu evaluates it",
+    return fmt::format("the activation '{}' is user-defined or composed of several; only cpu and reference evaluate it",
                        recipe.functions[usize(step.dual.function)]->name());
   }
   return {};

@@ -8,6 +8,8 @@
 #include <set>
 #include <string>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 namespace widelimit::cuda {
 
@@ -63,10 +65,12 @@ class MemoryAccount {
 [[noreturn]] inline void refuse_allocation(const std::string& device, std::size_t requested, std::size_t free,
                                            std::size_t left, std::size_t total) {
   const std::string limit = left < free ? fmt::format(", of which the limit leaves {}", memory_text(left)) : "";
+  std::vector<Remedy> remedies{Remedy::fewer_samples, Remedy::single_precision};
+  if (left < free) remedies.push_back(Remedy::more_memory);
   throw Error(Code::resource,
               fmt::format("{} cannot allocate {}: {} of its {} are free{}", device, memory_text(requested),
                           memory_text(free), memory_text(total), limit),
-              {Remedy::fewer_samples, Remedy::single_precision});
+              std::move(remedies));
 }
 
 }  // namespace widelimit::cuda

@@ -109,6 +109,7 @@ void set_panel_plans(FilePlan& plan, std::size_t samples, std::size_t records, c
   const std::size_t budget = options.memory.value_or(samples + half_of_memory());
   for (const FileTask& task : plan.tasks) {
     const GramTask& gram = task.gram;
+    require_recipe(*gram.recipe, gram.precision, engine);
     PanelNeeds needs{.rows = gram.x1.count(), .cols = gram.columns().count(), .symmetric = gram.symmetric()};
     needs.edge = task.edge(engine);
     for (const SampleView* x : {&gram.x1, &gram.columns()}) {
