@@ -272,13 +272,14 @@ Index CudaAlgebra::pivoted_cholesky(EngineMatrix& a, double least, std::vector<I
   return rank;
 }
 
-Inertia CudaAlgebra::inertia(EngineMatrix a) const {
-  const EngineMatrix own = in_double(a);
+Inertia CudaAlgebra::inertia(const EngineMatrix& a) const {
   const auto n = usize(a.rows());
   std::vector<double> pivots(n);
   std::vector<int> order(n);
   interruption_point();
-  device_->ldl(target(own), pivots.data(), order.data());
+  if (!device_->ldl(of(copy_of(a, Precision::f64)), pivots.data(), order.data())) {
+    return eigenvalue_signs(eigenvalues(copy_of(a, Precision::f64), nullptr));
+  }
   Inertia result;
   for (std::size_t k = 0; k < n; ++k) {
     if (order[k] < 0) {  // a 2 × 2 block with negative determinant

@@ -51,7 +51,7 @@ class CudaAlgebra final : public Algebra, public DeviceMatrices {
   void transpose_upper(EngineMatrix& a) const override;
   [[nodiscard]] Index pivoted_cholesky(EngineMatrix& a, double least, std::vector<Index>& order,
                                        Progress* progress) const override;
-  [[nodiscard]] Inertia inertia(EngineMatrix a) const override;
+  [[nodiscard]] Inertia inertia(const EngineMatrix& a) const override;
   [[nodiscard]] std::vector<double> eigenvalues(EngineMatrix a, Progress* progress) const override;
   [[nodiscard]] std::vector<double> eigenvectors(EngineMatrix a, EngineMatrix& vectors,
                                                  Progress* progress) const override;

@@ -18,7 +18,7 @@
 namespace widelimit::cuda {
 
 /// Interface version: increment it whenever this header, or a header of this folder that it includes, changes.
-constexpr int device_interface = 8;
+constexpr int device_interface = 9;
 
 /// Lowest major compute capability for which the plug-in contains code. [cmake/cuda.cmake]
 constexpr int oldest_major = 8;
@@ -113,8 +113,9 @@ class Device {
   /// a = uᵀu in place; returns the order of the first leading minor that is not positive, or 0. Calls after(rows)
   /// periodically with the number of final rows; `after` throws to stop the work.
   [[nodiscard]] virtual Index cholesky(const Array& a, const std::function<void(Index)>& after) = 0;
-  /// a = ldlᵀ in place; the diagonal of d and the pivots in the format of LAPACK's dsytrf.
-  virtual void ldl(const Array& a, double* diagonal, int* pivots) = 0;
+  /// a = ldlᵀ in place; the diagonal of d and the pivots in the format of LAPACK's dsytrf. Returns false if a pivot is
+  /// exactly 0 or the matrix has too many entries: diagonal and pivots are then undefined, and `a` may be destroyed.
+  [[nodiscard]] virtual bool ldl(const Array& a, double* diagonal, int* pivots) = 0;
   /// Eigenvalues in ascending order; if `vectors`, an eigenvector in each row of a, else a is destroyed.
   virtual void eigen(const Array& a, bool vectors, double* values) = 0;
   /// Computes columns [begin, end) of a pivoted Cholesky factorisation of the lower triangle, including the update of

@@ -67,7 +67,7 @@ class CudaDevice final : public Device {
   void solve_triangle(Triangle triangle, Transpose op, const Array& t, const Array& b) override;
 
   [[nodiscard]] Index cholesky(const Array& a, const std::function<void(Index)>& after) override;
-  void ldl(const Array& a, double* diagonal, int* pivots) override;
+  [[nodiscard]] bool ldl(const Array& a, double* diagonal, int* pivots) override;
   void eigen(const Array& a, bool vectors, double* values) override;
   [[nodiscard]] Index pivoted_block(const Array& a, Index begin, Index end, double least, Index* order,
                                     double* scratch) override;
