@@ -155,7 +155,7 @@ void* CudaDevice::allocate(std::size_t bytes) {
     error = cudaMalloc(&memory, taken);
     if (error == cudaErrorMemoryAllocation) {
       (void)cudaGetLastError();
-      wait();  // for pending releases
+      check(cudaDeviceSynchronize(), "waiting for all work");  // on memory whose release is pending
       cudaMemPool_t pool = nullptr;
       check(cudaDeviceGetDefaultMemPool(&pool, device_), "trimming the memory pool");
       check(cudaMemPoolTrimTo(pool, 0), "trimming the memory pool");
