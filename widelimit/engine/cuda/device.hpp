@@ -104,6 +104,7 @@ class Device {
   /// The upper triangle of c = xᵀx + beta·c.
   virtual void self_product(const Array& x, double beta, const Array& c) = 0;
   /// out = k·v for a symmetric k, accumulated in twice the precision of float64 (Dot2; Ogita, Rump and Oishi 2005).
+  /// Takes precise_bytes of scratch memory for each entry of v.
   virtual void multiply_precisely(const Array& k, const Array& v, const Array& out) = 0;
   /// b = op(t)·b and b = op(t)⁻¹·b for one triangle of t; b has the precision of t.
   virtual void multiply_triangle(Triangle triangle, Transpose op, const Array& t, const Array& b) = 0;
@@ -127,7 +128,8 @@ class Device {
   // Kernels of dense networks.
   /// Splits unit rows into digits stored in `to`; padding rows and features are set to 0.
   virtual void split_digits(const Array& unit, const DigitRows& to) = 0;
-  /// Runs all steps on the pairs of one tile. Asynchronous; `finish` waits and returns the first overflow.
+  /// Runs all steps on the pairs of one tile. Asynchronous; `finish` waits, releases the scratch memory of the tiles
+  /// and returns the first overflow.
   virtual void dense_tile(const DenseTile& tile) = 0;
   [[nodiscard]] virtual DenseOverflow finish() = 0;
 

@@ -225,7 +225,7 @@ void CudaDevice::self_product(const Array& x, double beta, const Array& c) {
 
 void CudaDevice::multiply_precisely(const Array& k, const Array& v, const Array& out) {
   const DeviceLock lock(*this);
-  const Scratch partial(*this, usize(precise_segments * 2 * k.rows * v.cols) * sizeof(double));
+  const Scratch partial(*this, usize(k.rows * v.cols) * precise_bytes);
   check(launch_precise(k, v, out, partial.as<double>(), stream_), "a precise product");
   wait();
 }
