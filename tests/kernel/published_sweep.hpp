@@ -1,5 +1,6 @@
 #pragma once
 
+#include "tests/engine/golden_file.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/data/catalogue/catalogue.hpp"
 #include "widelimit/data/formats/npz.hpp"
@@ -30,7 +31,7 @@ struct PublishedSweep {
 /// Returns all of them; if the UCI data sets are missing, returns none and sets `absent` to the reason.
 inline std::vector<PublishedSweep> published_sweeps(std::string& absent) {
   std::vector<PublishedSweep> all;
-  for (auto& [name, array] : read_npz_arrays(WIDELIMIT_GOLDEN "/open_uci.npz").arrays) {
+  for (auto& [name, array] : read_npz_arrays(test::golden_file("open_uci.npz")).arrays) {
     try {
       all.push_back({name, load_data("uci:" + name), std::get<Matrix<double>>(std::move(array.values)),
                      array.dims.back(), array.dims.front()});
