@@ -14,7 +14,7 @@ mkdir -p "$bundle/bin" "$bundle/lib" "$bundle/golden" "$bundle/peers"
 for program in widelimit cuda_tests bench_cuda libwidelimit_cuda.so; do
   strip -o "$bundle/bin/$program" "$build/bin/$program"
 done
-cp tests/golden/open_vector.* tests/golden/open_image.* tests/golden/open_graph.* "$bundle/golden/"
+cp tests/golden/open_{vector,image,graph,uci}.* tests/golden/{near_parallel,quadrature}.json "$bundle/golden/"
 cp bench/peers/{peer_protocol,cusolver_potrf,jax_fc,torch_empirical_ntk}.py "$bundle/peers/"
 
 openblas=$(strings "$build/bin/widelimit" | sed -n '/openblas.*\/libopenblas.so.0$/p' | sort -u)

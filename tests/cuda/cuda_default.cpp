@@ -37,11 +37,15 @@ TEST(Cuda, DeviceIsThere) {
 int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
   // Tests of other engines have their own program; ranges on the host belong to the CPU. `Soundness` calls the CPU a
-  // million times, so it is excluded; `SoundnessOn` runs on the device. A filter with exclusions is left unchanged.
+  // million times, so it is excluded; `SoundnessOn` runs on the device. `ArccosineKernel` and what follows
+  // it are tests of kernels that name the CPU or no engine. A filter with exclusions is left unchanged.
   if (const std::string filter = GTEST_FLAG_GET(filter); filter.find('-') == std::string::npos) {
     GTEST_FLAG_SET(filter, filter +
                                "-*cpu*:*reference*:*opaque*:*emulated*:Planes*:GraphDigits*:GraphThreads*:GraphLimit*:"
-                               "Quadrature*:NearParallel*:LoadedBytes*:BlasLibrary*:Ranges*:Soundness.*");
+                               "Quadrature*:NearParallel*:LoadedBytes*:BlasLibrary*:Ranges*:Soundness.*:"
+                               "ArccosineKernel*:Classical*:Cut.*:Entries.*:ExtremesOf*:Fifty/*:GramPart*:Hadamard*:"
+                               "LabelAwareFile*:LabelAwareInput*:LabelAwareKernel*:PairFeatures*:Panels.*:Resume*:"
+                               "SparseClassical*:SparseFile*:SparseGram*:WriteGram*");
   }
   const bool named = std::getenv("WIDELIMIT_TEST_ENGINE") != nullptr;
   if (!named && !widelimit::of_cuda().present) GTEST_FLAG_SET(filter, "Cuda.DeviceIsThere");

@@ -13,6 +13,7 @@
 #include "widelimit/engine/cuda/plugin/dense_run.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <limits>
 #include <numeric>
@@ -28,6 +29,9 @@ using cuda::DenseStep;
 using cuda::DenseTile;
 using cuda::HostArray;
 using cuda::Triangle;
+
+/// Each byte of memory that was never written: NaN as a number, −1 as an index.
+constexpr int never_written = 0xff;
 
 template <typename T>
 MatrixView<T> view(const Array& a) {
@@ -156,6 +160,7 @@ class HostDevice final : public cuda::Device {
       cuda::refuse_allocation("the emulated device", bytes, free(), account_.left(), memory_);
     }
     void* const memory = ::operator new(std::max<std::size_t>(1, bytes));
+    std::memset(memory, never_written, bytes);
     account_.add(memory, bytes);
     return memory;
   }
@@ -235,6 +240,7 @@ class HostDevice final : public cuda::Device {
     product(1, Transpose::yes, x, Transpose::no, x, beta, c);
   }
   void multiply_precisely(const Array& k, const Array& v, const Array& out) override {
+    release(allocate(usize(k.rows * v.cols) * cuda::precise_bytes));
     cpu_.multiply_precisely(matrix(k), view<double>(v), view<double>(out), nullptr);
   }
   void multiply_triangle(Triangle triangle, Transpose op, const Array& t, const Array& b) override {
@@ -256,13 +262,17 @@ class HostDevice final : public cuda::Device {
     if (failed == 0) after(a.rows);
     return failed;
   }
-  /// Returns pivots with the signs of the eigenvalues.
-  void ldl(const Array& a, double* diagonal, int* pivots) override {
-    const Inertia inertia = cpu_.inertia(cpu_.copy_of(matrix(a), Precision::f64));
+  /// Returns pivots with the signs of the eigenvalues, and leaves nothing of the matrix.
+  [[nodiscard]] bool ldl(const Array& a, double* diagonal, int* pivots) override {
+    const Inertia inertia = cpu_.inertia(matrix(a));
+    const MatrixView<double> m = view<double>(a);
+    for (Index i = 0; i < m.rows; ++i) std::memset(m.row(i), never_written, usize(m.cols) * sizeof(double));
+    if (inertia.zero > 0) return false;
     std::fill_n(pivots, a.rows, 1);
     std::fill_n(diagonal, a.rows, 0.0);
     std::fill_n(diagonal, inertia.negative, -1.0);
     std::fill_n(diagonal + inertia.negative, inertia.positive, 1.0);
+    return true;
   }
   void eigen(const Array& a, bool /*vectors*/, double* values) override {
     EngineMatrix vectors;
@@ -282,11 +292,26 @@ class HostDevice final : public cuda::Device {
     return std::clamp<Index>(rank_ - begin, 0, end - begin);
   }
   void split_digits(const Array& unit, const cuda::DigitRows& to) override;
+  /// Runs no tile before `finish`, so that memory that is released or read earlier has wrong contents.
   void dense_tile(const DenseTile& tile) override {
-    if (tile.arithmetic == Precision::f64) return run_tile<double>(tile, overflow_);
-    run_tile<float>(tile, overflow_);
+    Lane& lane = lanes_[next_lane_];
+    next_lane_ = (next_lane_ + 1) % lanes_.size();
+    const std::size_t bytes = cuda::product_bytes(tile.products, tile.rows.count, tile.cols.count);
+    if (lane.bytes < bytes) {
+      release_products(lane);
+      lane.products = allocate(bytes);
+      lane.bytes = bytes;
+    }
+    tiles_.push_back(tile);
   }
-  [[nodiscard]] DenseOverflow finish() override { return std::exchange(overflow_, DenseOverflow{}); }
+  [[nodiscard]] DenseOverflow finish() override {
+    DenseOverflow overflow;
+    for (const DenseTile& tile : std::exchange(tiles_, {})) {
+      tile.arithmetic == Precision::f64 ? run_tile<double>(tile, overflow) : run_tile<float>(tile, overflow);
+    }
+    for (Lane& lane : lanes_) release_products(lane);
+    return overflow;
+  }
   [[nodiscard]] cuda::PlaneDevice& planes() override { return *planes_; }
   [[nodiscard]] cuda::ConeDevice& cones() override { return *cones_; }
   [[nodiscard]] cuda::PlaceDevice& places() override { return *places_; }
@@ -295,13 +320,24 @@ class HostDevice final : public cuda::Device {
   [[nodiscard]] EnclosurePasses& enclosures() override { return *enclosures_; }
 
  private:
+  /// The memory that the products of a tile take on a device.
+  struct Lane {
+    void* products = nullptr;
+    std::size_t bytes = 0;
+  };
+  void release_products(Lane& lane) noexcept {
+    lane.bytes = 0;
+    if (lane.products != nullptr) release(std::exchange(lane.products, nullptr));
+  }
   [[nodiscard]] EngineMatrix matrix(const Array& a) const { return *cpu_.over(any_view(a)); }
   [[nodiscard]] std::size_t free() const { return memory_ > account_.taken() ? memory_ - account_.taken() : 0; }
 
   std::size_t memory_;
   cuda::MemoryAccount account_;
   cpu::CpuAlgebra cpu_{1};
-  DenseOverflow overflow_;
+  std::vector<DenseTile> tiles_;
+  std::array<Lane, cuda::dense_lanes> lanes_;
+  std::size_t next_lane_ = 0;
   Index rank_ = 0;
   std::unique_ptr<cuda::PlaneDevice> planes_ = make_host_planes();
   std::unique_ptr<cuda::ConeDevice> cones_ = make_host_cones();

@@ -22,7 +22,10 @@ class HostMachine {
  public:
   explicit HostMachine(Transfers& transfers) : transfers_(transfers) {}
 
-  [[nodiscard]] static void* allocate(std::size_t bytes) { return ::operator new(std::max<std::size_t>(1, bytes)); }
+  /// Memory that was never written is NaN.
+  [[nodiscard]] static void* allocate(std::size_t bytes) {
+    return std::memset(::operator new(std::max<std::size_t>(1, bytes)), 0xff, bytes);
+  }
   static void release(void* memory) noexcept { ::operator delete(memory); }
   [[nodiscard]] static std::size_t free_bytes() { return std::size_t{1} << 30; }
   void upload(const void* from, std::size_t bytes, void* to) {

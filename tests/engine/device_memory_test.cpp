@@ -271,6 +271,46 @@ TEST_P(DeviceMemoryTest, BadSamplesAndSmallSets) {
   }
 }
 
+/// The products of unit rows, up to 512 MiB, are scratch memory of a fill: a factor can take their place.
+TEST_P(DeviceMemoryTest, FilledMatricesLeaveNoScratch) {
+  constexpr Index n = 1000;
+  const Matrix<double> train = normal_rows(n, 5, 1);
+  for (const Precision precision : {Precision::f32, Precision::f64}) {
+    const std::size_t before = device().memory_use().taken;
+    const GramMatrix k =
+        gram_matrix(Network::parse("fc:2"), SampleView(train.view(), {1, 1, 5}), {.precision = precision}, *engine_);
+    const std::size_t entry = precision == Precision::f32 ? sizeof(float) : sizeof(double);
+    EXPECT_EQ(device().memory_use().taken - before, usize(n * n) * entry);
+  }
+}
+
+/// Strips of a float32 matrix in float64, and partial sums of precise products, are as large as memory allows.
+TEST_P(DeviceMemoryTest, ProductsTakeTheMemoryThatIsLeft) {
+  constexpr Index n = 900;
+  const Algebra& algebra = engine_->algebra();
+  const Matrix<double> k = normal_rows(n, n, 1);
+  const Matrix<double> v = normal_rows(n, 16, 2);
+  const EngineMatrix twice = algebra.copy_of(k.view());
+  const EngineMatrix single = algebra.copy_of(twice, Precision::f32);
+  for (const Transpose op : {Transpose::no, Transpose::yes}) {
+    Matrix<double> expected(n, 16), found(n, 16);
+    algebra.multiply(op, single, v.view(), expected.view());
+    const DeviceMemoryLimit limit(*engine_, megabyte);
+    algebra.multiply(op, single, v.view(), found.view());
+    // Sums of 900 products of normal numbers, in another order.
+    for (Index e = 0; e < n * 16; ++e) EXPECT_NEAR(found.data()[e], expected.data()[e], 1e-11);
+  }
+  Matrix<double> symmetric(n, n), expected(n, 16), found(n, 16);
+  for (Index i = 0; i < n; ++i) {
+    for (Index j = 0; j < n; ++j) symmetric(i, j) = k(std::min(i, j), std::max(i, j));
+  }
+  const EngineMatrix held = algebra.copy_of(symmetric.view());
+  algebra.multiply_precisely(held, v.view(), expected.view(), nullptr);
+  const DeviceMemoryLimit limit(*engine_, megabyte);
+  algebra.multiply_precisely(held, v.view(), found.view(), nullptr);
+  for (Index e = 0; e < n * 16; ++e) EXPECT_EQ(found.data()[e], expected.data()[e]);
+}
+
 /// A factor is allocated beside its matrix, so the memory of the device is the limit, not that of the host.
 TEST_P(DeviceMemoryTest, FactorsNeedTheMemoryOfTheDevice) {
   const Matrix<double> train = normal_rows(300, 5, 1);

@@ -166,6 +166,18 @@ TEST_P(FactorsOf, CountsSignsOfEigenvaluesOverPanels) {
   EXPECT_EQ(algebra_.inertia(algebra_.copy_of(Matrix<double>(70, 70).view())), (Inertia{0, 70, 0}));
 }
 
+/// Two zero rows and one negative eigenvalue, by interlacing: cuSOLVER may not factor the rows after a zero pivot.
+TEST_P(FactorsOf, CountsSignsBehindZeroPivots) {
+  for (const Index n : {5, 150}) {
+    Matrix<double> k = definite(n);
+    k(n - 1, n - 1) = -1000;
+    for (const Index zero : {Index{0}, n / 2}) {
+      for (Index i = 0; i < n; ++i) k(zero, i) = k(i, zero) = 0;
+    }
+    EXPECT_EQ(algebra_.inertia(algebra_.copy_of(k.view())), (Inertia{1, 2, n - 3})) << n;
+  }
+}
+
 /// An indefinite matrix with known condition κ: definite(n) shifted by the middle of its spectrum. LDLᵀ with pivoting
 /// is backward stable up to the growth of entries, which is below 10 here: errors of solutions are a few n κ ε.
 TEST_P(FactorsOf, SolvesWithIndefiniteMatricesOverPanels) {

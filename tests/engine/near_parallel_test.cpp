@@ -1,5 +1,5 @@
+#include "tests/engine/engines.hpp"
 #include "tests/paths.hpp"
-#include "widelimit/engine/select.hpp"
 #include "widelimit/kernel/gram.hpp"
 
 #include <gtest/gtest.h>
@@ -70,10 +70,10 @@ double behind_jumps(const std::string& network, double e) {
   return e;
 }
 
-/// Closed forms other than rectifiers give 1 − ρ in `cpu` the absolute error of ρ, as do all steps on images, whose
-/// rectifiers have E[φ'φ'] = 1/2 − arccos(ρ)/2π.
-double cpu_limit(const NearPair& pair) {
-  const double rounding = 8 * ulp;
+/// Closed forms other than rectifiers give 1 − ρ in fast engines the absolute error of ρ, as do all steps on images,
+/// whose rectifiers have E[φ'φ'] = 1/2 − arccos(ρ)/2π. `ulps` of the functions of an engine.
+double fast_limit(const NearPair& pair, double ulps) {
+  const double rounding = ulps * ulp;
   const double tangent = pair.shape.positions() > 1 ? std::numbers::inv_pi * std::sqrt(2 * rounding) : 0;
   return std::max(behind_jumps(pair.network, rounding), tangent);
 }
@@ -98,8 +98,9 @@ struct Largest {
   double fast = 0;
 };
 
-Largest compare(const std::vector<NearPair>& pairs) {
-  const auto fast = make_engine("cpu");
+Largest compare(const std::vector<NearPair>& pairs, const std::string& engine) {
+  const auto fast = test::engine_named(engine);
+  const double ulps = engine == "cpu" ? 8 : 32;
   const auto oracle = make_engine("reference");
   Largest largest;
   for (const NearPair& pair : pairs) {
@@ -111,30 +112,38 @@ Largest compare(const std::vector<NearPair>& pairs) {
       const double few_ulps = 4 * ulp + slow.quadrature;
       EXPECT_LE(slow.of[kind], few_ulps + pooled_limit(pair));
       EXPECT_LE(slow.of[kind], std::max(quick.of[kind], few_ulps));
-      EXPECT_LE(quick.of[kind], cpu_limit(pair) + quick.quadrature);
+      EXPECT_LE(quick.of[kind], fast_limit(pair, ulps) + quick.quadrature);
       largest = {std::max(largest.oracle, slow.of[kind]), std::max(largest.fast, quick.of[kind])};
     }
   }
   return largest;
 }
 
+class NearParallelOn : public testing::TestWithParam<std::string> {};
+
+INSTANTIATE_TEST_SUITE_P(Engines, NearParallelOn, testing::ValuesIn(test::engines_and_cuda({"cpu", "emulated"})),
+                         [](const auto& of) { return of.param; });
+
 /// 1 − |ρ| from 1e-33 to 1.5e-8 through every activation, with biases, residuals and signs, which take its square root.
-TEST(NearParallel, VectorsKeepTheirDistanceInTheOracle) {
-  const Largest largest = compare(near_pairs("vectors", {1, 1, 3}));
-  printf("nearly parallel vectors: largest error %.2g in reference, %.2g in cpu\n", largest.oracle, largest.fast);
+TEST_P(NearParallelOn, VectorsKeepTheirDistanceInTheOracle) {
+  const Largest largest = compare(near_pairs("vectors", {1, 1, 3}), GetParam());
+  printf("nearly parallel vectors: largest error %.2g in reference, %.2g in %s\n", largest.oracle, largest.fast,
+         GetParam().c_str());
   EXPECT_GT(largest.fast, largest.oracle);
 }
 
 /// The same at norms 0.01 and 30 for saturating functions.
-TEST(NearParallel, SmallAndLargeVectorsKeepTheirDistanceInTheOracle) {
-  const Largest largest = compare(near_pairs("sizes", {1, 1, 3}));
-  printf("small and large vectors: largest error %.2g in reference, %.2g in cpu\n", largest.oracle, largest.fast);
+TEST_P(NearParallelOn, SmallAndLargeVectorsKeepTheirDistanceInTheOracle) {
+  const Largest largest = compare(near_pairs("sizes", {1, 1, 3}), GetParam());
+  printf("small and large vectors: largest error %.2g in reference, %.2g in %s\n", largest.oracle, largest.fast,
+         GetParam().c_str());
   EXPECT_GT(largest.fast, largest.oracle);
 }
 
-TEST(NearParallel, ImagesKeepTheirDistanceInTheOracle) {
-  const Largest largest = compare(near_pairs("images", {3, 2, 2}));
-  printf("nearly parallel images: largest error %.2g in reference, %.2g in cpu\n", largest.oracle, largest.fast);
+TEST_P(NearParallelOn, ImagesKeepTheirDistanceInTheOracle) {
+  const Largest largest = compare(near_pairs("images", {3, 2, 2}), GetParam());
+  printf("nearly parallel images: largest error %.2g in reference, %.2g in %s\n", largest.oracle, largest.fast,
+         GetParam().c_str());
   EXPECT_GT(largest.fast, largest.oracle);
 }
 

@@ -1,6 +1,6 @@
+#include "tests/engine/engines.hpp"
 #include "tests/paths.hpp"
 #include "widelimit/base/random.hpp"
-#include "widelimit/engine/select.hpp"
 #include "widelimit/kernel/gram.hpp"
 
 #include <gtest/gtest.h>
@@ -45,13 +45,20 @@ double error_of(const AnyMatrix& found, const std::array<double, 3>& exact) {
       found);
 }
 
+class QuadratureError : public testing::TestWithParam<std::string> {};
+
+INSTANTIATE_TEST_SUITE_P(Engines, QuadratureError,
+                         testing::ValuesIn(test::engines_and_cuda({"cpu", "reference", "emulated"})),
+                         [](const auto& of) { return of.param; });
+
+/// Functions that only engines on the host evaluate.
 class Quadrature : public testing::TestWithParam<std::string> {};
 
 /// tanh, sigmoid, swish and softplus for norms from 1e-3 to 1e3, correlations from −1 to 1 and networks of 1 to 30
 /// layers. The stated error is a bound up to rounding: some ulps per layer; an ulp of ρ contributes up to s ulps to
 /// E[φ'φ'] of the next layer, where the deviation s makes the activation a kink of width 1/s.
-TEST_P(Quadrature, StaysWithinTheErrorItStates) {
-  const auto engine = make_engine(GetParam());
+TEST_P(QuadratureError, IsABound) {
+  const auto engine = test::engine_named(GetParam());
   double worst = 0;
   int visited = 0;
   for (const GoldenPair& pair : golden_pairs()) {

@@ -1,6 +1,6 @@
 #include "tests/base/normal_rows.hpp"
+#include "tests/engine/engines.hpp"
 #include "widelimit/base/error.hpp"
-#include "widelimit/engine/select.hpp"
 #include "widelimit/kernel/gram.hpp"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ const Matrix<double>& f64(const AnyMatrix& matrix) { return std::get<Matrix<doub
 
 class Extremes : public testing::TestWithParam<std::string> {
  protected:
-  const std::unique_ptr<Engine> engine = make_engine(GetParam());
+  const std::unique_ptr<Engine> engine = test::engine_named(GetParam());
 };
 
 /// A network without bias is homogeneous: inputs scaled by s give the kernel scaled by s².
@@ -146,8 +146,8 @@ TEST_P(Extremes, NearlyEqualInputsKeepTheirDigits) {
   EXPECT_NEAR(gap(1e-4, Precision::f32) / gap(1e-3, Precision::f64), 0.1, 2e-2);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Extremes, testing::Values("cpu", "reference"),
-                         [](const auto& test) { return test.param; });
+INSTANTIATE_TEST_SUITE_P(Engines, Extremes, testing::ValuesIn(test::engines_and_cuda({"cpu", "reference", "emulated"})),
+                         [](const auto& of) { return of.param; });
 
 }  // namespace
 }  // namespace widelimit

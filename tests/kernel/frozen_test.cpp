@@ -1,5 +1,5 @@
+#include "tests/engine/engines.hpp"
 #include "widelimit/base/error.hpp"
-#include "widelimit/engine/select.hpp"
 #include "widelimit/kernel/gram.hpp"
 #include "widelimit/network/network.hpp"
 
@@ -74,6 +74,14 @@ Matrix<double> sum_of_trained(const Network& network, const SampleView& x) {
   return sum;
 }
 
+class FrozenOn : public testing::TestWithParam<std::string> {
+ protected:
+  const std::unique_ptr<Engine> engine = test::engine_named(GetParam());
+};
+
+INSTANTIATE_TEST_SUITE_P(Engines, FrozenOn, testing::ValuesIn(test::engines_and_cuda({"cpu", "emulated"})),
+                         [](const auto& of) { return of.param; });
+
 // float32: rounding errors of 6e-8, a few hundred of them in the sums for images.
 TEST(Frozen, KernelIsTheSumOfTheTrainedLayers) {
   for (const FrozenCase& where : frozen_cases()) {
@@ -84,8 +92,8 @@ TEST(Frozen, KernelIsTheSumOfTheTrainedLayers) {
     double scale = 0;
     for (Index i = 0; i < 5; ++i) scale = std::max(scale, expected(i, i));
     ASSERT_GT(scale, 0);
-    for (const std::string engine : {"cpu", "reference"}) {
-      const auto machine = make_engine(engine);
+    for (const std::string& engine : test::engines_and_cuda({"cpu", "reference", "emulated"})) {
+      const auto machine = test::engine_named(engine);
       const bool fast = engine == "cpu";
       const SampleView samples = fast ? SampleView{x.view(), where.shape} : SampleView{few.view(), where.shape};
       for (const Precision precision : {Precision::f64, Precision::f32}) {
@@ -110,8 +118,7 @@ TEST(Frozen, KernelIsTheSumOfTheTrainedLayers) {
   }
 }
 
-TEST(Frozen, LayersContributeNothing) {
-  const auto engine = make_engine("cpu");
+TEST_P(FrozenOn, LayersContributeNothing) {
   for (const FrozenCase& where : frozen_cases()) {
     SCOPED_TRACE(where.network);
     const Network network = Network::parse(where.network);
@@ -181,9 +188,9 @@ TEST(Frozen, FirstLayerAloneHasAClosedForm) {
     const long double angle = 2 * std::atan2(std::sqrt(minus), std::sqrt(plus));
     return inner / d * (pi - angle) / (2 * pi);
   };
-  for (const std::string engine : {"cpu", "reference"}) {
+  for (const std::string& engine : test::engines_and_cuda({"cpu", "reference", "emulated"})) {
     const Gram found =
-        gram(Network::parse("dense relu dense(frozen=true)"), {x.view(), {1, 1, d}}, {}, *make_engine(engine));
+        gram(Network::parse("dense relu dense(frozen=true)"), {x.view(), {1, 1, d}}, {}, *test::engine_named(engine));
     for (Index i = 0; i < n; ++i) {
       for (Index j = 0; j < n; ++j) {
         const double scale = std::sqrt(static_cast<double>(2 * expected(i, i) * 2 * expected(j, j)));
@@ -194,8 +201,7 @@ TEST(Frozen, FirstLayerAloneHasAClosedForm) {
   }
 }
 
-TEST(Frozen, LastLayerAloneHasTheKernelOfTheProcess) {
-  const auto engine = make_engine("cpu");
+TEST_P(FrozenOn, LastLayerAloneHasTheKernelOfTheProcess) {
   const Matrix<double> x = normal_rows(9, 18, 3);
   const std::pair<const char*, Shape> cases[]{
       {"fc:2(b_std=0.3, frozen=2)", {1, 1, 18}},
@@ -270,8 +276,7 @@ TEST(Frozen, NetworksAgreeWithThePublishedProgram) {
   if (!absent.empty()) GTEST_SKIP() << absent;
 }
 
-TEST(Frozen, NetworkWithoutTrainedLayerHasTheKernelZero) {
-  const auto engine = make_engine("cpu");
+TEST_P(FrozenOn, NetworkWithoutTrainedLayerHasTheKernelZero) {
   const std::pair<const char*, Shape> cases[]{
       {"fc:2(frozen=3, b_std=0.3)", {1, 1, 4}},
       {"conv(frozen=true) relu avg_pool flatten dense(b_std=0.1, frozen=true)", {4, 4, 1}},

@@ -1,8 +1,8 @@
 #include "widelimit/kernel/gram.hpp"
 
 #include "tests/base/normal_rows.hpp"
+#include "tests/engine/engines.hpp"
 #include "widelimit/base/error.hpp"
-#include "widelimit/engine/select.hpp"
 
 #include <gtest/gtest.h>
 
@@ -63,10 +63,18 @@ std::vector<Case> cases() {
   return result;
 }
 
-/// The `cpu` engine against the reference engine: 1e-12 for inputs that are not nearly equal, plus the reported
-/// quadrature error.
-TEST(Gram, FastBackEndEqualsReference) {
-  const auto fast = make_engine("cpu");
+/// Properties of every fast engine.
+class GramOf : public testing::TestWithParam<std::string> {
+ protected:
+  const std::unique_ptr<Engine> engine = test::engine_named(GetParam());
+};
+
+INSTANTIATE_TEST_SUITE_P(Engines, GramOf, testing::ValuesIn(test::engines_and_cuda({"cpu", "emulated"})),
+                         [](const auto& of) { return of.param; });
+
+/// Against the reference engine: 1e-12 for inputs that are not nearly equal, plus the reported quadrature error. The
+/// functions of a device have errors of some ulps more.
+TEST_P(GramOf, EqualsTheReference) {
   const auto oracle = make_engine("reference");
   for (const Case& c : cases()) {
     SCOPED_TRACE(c.network.to_text());
@@ -74,17 +82,16 @@ TEST(Gram, FastBackEndEqualsReference) {
     const Matrix<double> x1 = normal_rows(n, c.shape.size(), 1);
     const Matrix<double> x2 = normal_rows(n + 1, c.shape.size(), 2);
     const GramOptions options{.kind = Kind::both};
-    const Gram ours = gram(c.network, {x1.view(), c.shape}, {x2.view(), c.shape}, options, *fast);
+    const Gram ours = gram(c.network, {x1.view(), c.shape}, {x2.view(), c.shape}, options, *engine);
     const Gram expected = gram(c.network, {x1.view(), c.shape}, {x2.view(), c.shape}, options, *oracle);
-    const double limit = 1e-12 + 10 * ours.quadrature_error;
+    const double limit = (GetParam() == "cpu" ? 1e-12 : 4e-12) + 10 * ours.quadrature_error;
     EXPECT_LE(ours.quadrature_error, 1e-9);
     EXPECT_LE(largest_difference(ours.nngp, expected.nngp), limit);
     EXPECT_LE(largest_difference(ours.ntk, expected.ntk), limit);
   }
 }
 
-TEST(Gram, SymmetricIsTheRectangleAndExactlySymmetric) {
-  const auto engine = make_engine("cpu");
+TEST_P(GramOf, SymmetricIsTheRectangleAndExactlySymmetric) {
   for (const Case& c : cases()) {
     SCOPED_TRACE(c.network.to_text());
     const Index n = c.shape.is_vector() ? 37 : 6;
@@ -110,8 +117,7 @@ TEST(Gram, SymmetricIsTheRectangleAndExactlySymmetric) {
   }
 }
 
-TEST(Gram, PermutedInputsPermuteTheKernel) {
-  const auto engine = make_engine("cpu");
+TEST_P(GramOf, PermutedInputsPermuteTheKernel) {
   const std::vector<Index> order{4, 0, 3, 1, 5, 2};
   for (const Case& c : cases()) {
     SCOPED_TRACE(c.network.to_text());
@@ -150,8 +156,7 @@ void expect_positive_semidefinite(const Matrix<double>& k) {
   }
 }
 
-TEST(Gram, IsPositiveSemidefinite) {
-  const auto engine = make_engine("cpu");
+TEST_P(GramOf, IsPositiveSemidefinite) {
   for (const Case& c : cases()) {
     SCOPED_TRACE(c.network.to_text());
     const Matrix<double> x = normal_rows(12, c.shape.size(), 5);
@@ -162,8 +167,8 @@ TEST(Gram, IsPositiveSemidefinite) {
 }
 
 TEST(Gram, AnySize) {
-  for (const std::string name : {"cpu", "reference"}) {
-    const auto engine = make_engine(name);
+  for (const std::string& name : test::engines_and_cuda({"cpu", "reference", "emulated"})) {
+    const auto engine = test::engine_named(name);
     for (const Index n : {0, 1, 2, 37}) {
       for (const Index m : {0, 1, 37}) {
         const Matrix<double> x1 = normal_rows(n, 3, 6);
@@ -179,8 +184,8 @@ TEST(Gram, AnySize) {
 /// Two-layer kernel of EQ: Θ = ⟨x,x'⟩/d·(π−arccos u)/π + ‖x‖‖x'‖√(1−u²)/(2πd).                [docs/theory/kernels.md]
 TEST(Gram, TwoLayerFormula) {
   const Matrix<double> x = normal_rows(9, 5, 8);
-  for (const std::string name : {"cpu", "reference"}) {
-    const Gram k = gram(Network::parse("eq2"), {x.view(), {1, 1, 5}}, {}, *make_engine(name));
+  for (const std::string& name : test::engines_and_cuda({"cpu", "reference", "emulated"})) {
+    const Gram k = gram(Network::parse("eq2"), {x.view(), {1, 1, 5}}, {}, *test::engine_named(name));
     for (Index i = 0; i < 9; ++i) {
       for (Index j = 0; j < 9; ++j) {
         double dot = 0;
@@ -201,10 +206,10 @@ TEST(Gram, TwoLayerFormula) {
 /// the reference values take the square root of a difference with cancellation.
 TEST(Gram, DiagonalOfReluHasAClosedForm) {
   const Matrix<double> x = normal_rows(5, 6, 15);
-  for (const std::string name : {"cpu", "reference"}) {
+  for (const std::string& name : test::engines_and_cuda({"cpu", "reference", "emulated"})) {
     for (const int hidden : {1, 3, 20}) {
       const Network network = Network::parse("fc:" + std::to_string(hidden) + "(w_std=1.4142135623730951)");
-      const Gram k = gram(network, {x.view(), {1, 1, 6}}, {.kind = Kind::both}, *make_engine(name));
+      const Gram k = gram(network, {x.view(), {1, 1, 6}}, {.kind = Kind::both}, *test::engine_named(name));
       for (Index i = 0; i < 5; ++i) {
         double variance = 0;
         for (Index j = 0; j < 6; ++j) variance += 2 * x(i, j) * x(i, j) / 6;
@@ -216,8 +221,7 @@ TEST(Gram, DiagonalOfReluHasAClosedForm) {
 }
 
 /// A scale is an untrained weight: it multiplies both kernels of the preceding layers by its square.
-TEST(Gram, ScaleMultipliesBySquare) {
-  const auto engine = make_engine("cpu");
+TEST_P(GramOf, ScaleMultipliesBySquare) {
   const Matrix<double> x = normal_rows(4, 5, 14);
   const SampleView view(x.view(), {1, 1, 5});
   const Gram plain = gram(Network::parse("dense relu dense"), view, {.kind = Kind::both}, *engine);
@@ -249,8 +253,7 @@ TEST(Gram, OneThreadIsManyThreadsBitForBit) {
   }
 }
 
-TEST(Gram, LayersSumToTheWhole) {
-  const auto engine = make_engine("cpu");
+TEST_P(GramOf, LayersSumToTheWhole) {
   for (const Case& c : cases()) {
     SCOPED_TRACE(c.network.to_text());
     const Matrix<double> x = normal_rows(5, c.shape.size(), 10);
@@ -267,8 +270,8 @@ TEST(Gram, LayersSumToTheWhole) {
 }
 
 TEST(Gram, DiagonalAloneIsTheDiagonal) {
-  for (const std::string name : {"cpu", "reference"}) {
-    const auto engine = make_engine(name);
+  for (const std::string& name : test::engines_and_cuda({"cpu", "reference", "emulated"})) {
+    const auto engine = test::engine_named(name);
     for (const Case& c : cases()) {
       if (name == "reference" && exactness(c.network) == Exactness::quadrature) continue;
       const Matrix<double> x = normal_rows(4, c.shape.size(), 11);

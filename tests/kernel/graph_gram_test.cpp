@@ -1,4 +1,5 @@
 #include "tests/base/random_graphs.hpp"
+#include "tests/engine/engines.hpp"
 #include "tests/kernel/gram_file_fixture.hpp"
 #include "widelimit/kernel/network_gram.hpp"
 #include "widelimit/kernel/request.hpp"
@@ -41,15 +42,19 @@ TEST(GraphGram, ResumesToTheSameBits) {
 TEST(GraphGram, MultipliesWithoutTheMatrix) {
   const Graphs graphs = random_graphs(70, 10, 3);
   const Network network = Network::parse("gntk:2");
-  const Matrix<double> k =
-      std::get<Matrix<double>>(gram(network, SampleView(graphs), {.precision = Precision::f64}, *cpu).ntk);
-  NetworkGramOptions options;
-  options.precision = Precision::f64;
-  const GramMatrix product = network_gram(network, SampleView(graphs), options, *cpu);
-  const std::vector<Index> chosen{0, 69, 33};
-  const Matrix<double> columns = product.columns(chosen);
-  for (Index i = 0; i < 70; ++i) {
-    for (Index j = 0; j < 3; ++j) EXPECT_NEAR(columns(i, j) / k(i, chosen[usize(j)]), 1, 1e-13);
+  for (const std::string& name : engines_and_cuda({"cpu", "emulated"})) {
+    SCOPED_TRACE(name);
+    const auto engine = engine_named(name);
+    const Matrix<double> k =
+        std::get<Matrix<double>>(gram(network, SampleView(graphs), {.precision = Precision::f64}, *engine).ntk);
+    NetworkGramOptions options;
+    options.precision = Precision::f64;
+    const GramMatrix product = network_gram(network, SampleView(graphs), options, *engine);
+    const std::vector<Index> chosen{0, 69, 33};
+    const Matrix<double> columns = product.columns(chosen);
+    for (Index i = 0; i < 70; ++i) {
+      for (Index j = 0; j < 3; ++j) EXPECT_NEAR(columns(i, j) / k(i, chosen[usize(j)]), 1, 1e-13);
+    }
   }
 }
 

@@ -1,7 +1,7 @@
 #include "widelimit/kernel/label_aware/spectrum_repair.hpp"
 
+#include "tests/engine/engines.hpp"
 #include "widelimit/base/error.hpp"
-#include "widelimit/engine/select.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,9 +12,9 @@ namespace widelimit {
 namespace {
 
 /// A kernel with known eigenvalues.
-class SpectrumRepairTest : public ::testing::TestWithParam<const char*> {
+class SpectrumRepairTest : public ::testing::TestWithParam<std::string> {
  protected:
-  SpectrumRepairTest() : engine_(make_engine(GetParam())) {
+  SpectrumRepairTest() : engine_(test::engine_named(GetParam())) {
     for (Index i = 0; i < 3; ++i) {
       for (Index j = 0; j < 3; ++j) {
         const double h = (i == j ? 1.0 : 0.0) - 2 * v_[usize(i)] * v_[usize(j)];
@@ -82,7 +82,10 @@ TEST_P(SpectrumRepairTest, ClipsTrainingRowsTestRowsAndCoefficientsAlike) {
     EXPECT_NEAR(by_clipped, by_moved, 1e-12);
   }
 }
-INSTANTIATE_TEST_SUITE_P(Engines, SpectrumRepairTest, ::testing::Values("cpu", "reference"));
+
+INSTANTIATE_TEST_SUITE_P(Engines, SpectrumRepairTest,
+                         testing::ValuesIn(test::engines_and_cuda({"cpu", "reference", "emulated"})),
+                         [](const auto& of) { return of.param; });
 
 }  // namespace
 }  // namespace widelimit

@@ -1,6 +1,6 @@
 #include "tests/base/normal_rows.hpp"
+#include "tests/engine/engines.hpp"
 #include "widelimit/base/error.hpp"
-#include "widelimit/engine/select.hpp"
 #include "widelimit/kernel/gram.hpp"
 
 #include "published_sweep.hpp"
@@ -12,9 +12,16 @@
 namespace widelimit {
 namespace {
 
+class SweepOf : public testing::TestWithParam<std::string> {
+ protected:
+  const std::unique_ptr<Engine> engine = test::engine_named(GetParam());
+};
+
+INSTANTIATE_TEST_SUITE_P(Engines, SweepOf, testing::ValuesIn(test::engines_and_cuda({"cpu", "reference", "emulated"})),
+                         [](const auto& of) { return of.param; });
+
 /// Compares with the networks of the first i hidden layers, their first j weight layers frozen, one at a time.
-TEST(Sweep, EveryEntryIsANetworkOfItsOwn) {
-  const auto engine = make_engine("cpu");
+TEST_P(SweepOf, EveryEntryIsANetworkOfItsOwn) {
   const Network network = Network::parse("dense(b_std=0.2) relu dense(w_std=1.3) erf dense(b_std=0.1) relu dense");
   const Matrix<double> x = normal_rows(7, 4, 31);
   const SampleView view(x.view(), {1, 1, 4});
@@ -37,8 +44,7 @@ TEST(Sweep, EveryEntryIsANetworkOfItsOwn) {
   }
 }
 
-TEST(Sweep, AgreesWithThePublishedProgram) {
-  const auto engine = make_engine("cpu");
+TEST_P(SweepOf, AgreesWithThePublishedProgram) {
   std::string absent;
   for (const PublishedSweep& theirs : published_sweeps(absent)) {
     const Network network = Network::parse("fc:" + std::to_string(theirs.depths - 1));
@@ -53,19 +59,16 @@ TEST(Sweep, AgreesWithThePublishedProgram) {
   if (!absent.empty()) GTEST_SKIP() << absent;
 }
 
-TEST(Sweep, SizesAndPrecisions) {
-  for (const std::string name : {"cpu", "reference"}) {
-    for (const Index n : {0, 1, 2, 37}) {
-      const Matrix<double> x = normal_rows(n, 3, 31);
-      const Sweep f32 =
-          sweep(Network::parse("fc:2"), {x.view(), {1, 1, 3}}, {.precision = Precision::f32}, *make_engine(name));
-      const Sweep f64 = sweep(Network::parse("fc:2"), {x.view(), {1, 1, 3}}, {}, *make_engine(name));
-      const auto& single = std::get<Matrix<float>>(f32.values);
-      const auto& twice = std::get<Matrix<double>>(f64.values);
-      ASSERT_EQ(single.rows(), 9 * n);
-      for (Index k = 0; k < 9 * n * n; ++k)
-        EXPECT_NEAR(single.data()[k], twice.data()[k], 1e-5 * (1 + std::abs(twice.data()[k])));
-    }
+TEST_P(SweepOf, SizesAndPrecisions) {
+  for (const Index n : {0, 1, 2, 37}) {
+    const Matrix<double> x = normal_rows(n, 3, 31);
+    const Sweep f32 = sweep(Network::parse("fc:2"), {x.view(), {1, 1, 3}}, {.precision = Precision::f32}, *engine);
+    const Sweep f64 = sweep(Network::parse("fc:2"), {x.view(), {1, 1, 3}}, {}, *engine);
+    const auto& single = std::get<Matrix<float>>(f32.values);
+    const auto& twice = std::get<Matrix<double>>(f64.values);
+    ASSERT_EQ(single.rows(), 9 * n);
+    for (Index k = 0; k < 9 * n * n; ++k)
+      EXPECT_NEAR(single.data()[k], twice.data()[k], 1e-5 * (1 + std::abs(twice.data()[k])));
   }
 }
 

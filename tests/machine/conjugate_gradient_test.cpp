@@ -1,8 +1,9 @@
 #include "widelimit/machine/ridge/conjugate_gradient.hpp"
 
+#include "tests/engine/engines.hpp"
 #include "tests/machine/elimination.hpp"
 #include "widelimit/base/error.hpp"
-#include "widelimit/engine/select.hpp"
+#include "widelimit/engine/device_matrices.hpp"
 #include "widelimit/kernel/network_gram.hpp"
 #include "widelimit/machine/ridge/preconditioner.hpp"
 #include "widelimit/machine/ridge/ridge.hpp"
@@ -139,8 +140,19 @@ Matrix<double> points(Index n, Index features) {
   return x;
 }
 
-TEST(NetworkGram, IsTheGramMatrixOfTheNetwork) {
-  const auto engine = make_engine("cpu", {.threads = 2});
+/// Kernels that are stored nowhere.
+class NetworkGramOn : public testing::TestWithParam<std::string> {
+ protected:
+  /// Beside what is planned, a device holds the columns of a product and the steps of the network.
+  static constexpr std::size_t vectors = std::size_t{1} << 17;
+  const std::unique_ptr<Engine> engine =
+      GetParam() == "cpu" ? make_engine("cpu", {.threads = 2}) : test::engine_named(GetParam());
+};
+
+INSTANTIATE_TEST_SUITE_P(Engines, NetworkGramOn, testing::ValuesIn(test::engines_and_cuda({"cpu", "emulated"})),
+                         [](const auto& of) { return of.param; });
+
+TEST_P(NetworkGramOn, IsTheGramMatrixOfTheNetwork) {
   const Network network = Network::parse("fc:2");
   for (const Index n : {1, 2, 37, 400}) {
     const Matrix<double> x = points(n, 7);
@@ -157,6 +169,7 @@ TEST(NetworkGram, IsTheGramMatrixOfTheNetwork) {
     for (const std::size_t memory : {options.memory, whole_product.bytes() - 1, std::size_t{440'000}}) {
       if (memory < options.memory && n < 400) continue;
       options.memory = memory;
+      const DeviceMemoryLimit limit(*engine, memory + vectors);
       const auto product = network_gram(network, samples, options, *engine);
       EXPECT_LE(product.bytes(), memory);
       ASSERT_EQ(product.samples(), n);
@@ -175,8 +188,7 @@ TEST(NetworkGram, IsTheGramMatrixOfTheNetwork) {
   }
 }
 
-TEST(NetworkGram, FitsWithoutTheGramMatrix) {
-  const auto engine = make_engine("cpu", {.threads = 2});
+TEST_P(NetworkGramOn, FitsWithoutTheGramMatrix) {
   const Network network = Network::parse("fc:1");
   const Matrix<double> x = points(200, 5);
   const SampleView samples(x.view(), Shape{1, 1, 5});
@@ -188,8 +200,7 @@ TEST(NetworkGram, FitsWithoutTheGramMatrix) {
   expect_same(found.fit, fit_ridge(view_of(whole.ntk), y.view(), {.lambda = 0.1}), 1e-5);
 }
 
-TEST(RidgeNetwork, IsRidgeWithinItsMemory) {
-  const auto engine = make_engine("cpu", {.threads = 2});
+TEST_P(NetworkGramOn, IsRidgeWithinItsMemory) {
   const Network network = Network::parse("fc:1");
   const Matrix<double> x = points(600, 5);
   const SampleView samples(x.view(), Shape{1, 1, 5});

@@ -146,7 +146,7 @@ class OpaqueAlgebra final : public Algebra {
                                        Progress* progress) const override {
     return cpu_.pivoted_cholesky(Opened(a).get(), least, order, progress);
   }
-  [[nodiscard]] Inertia inertia(EngineMatrix a) const override { return cpu_.inertia(Opened(a).get()); }
+  [[nodiscard]] Inertia inertia(const EngineMatrix& a) const override { return cpu_.inertia(Opened(a).get()); }
   [[nodiscard]] std::vector<double> eigenvalues(EngineMatrix a, Progress* progress) const override {
     return cpu_.eigenvalues(Opened(a).get(), progress);
   }

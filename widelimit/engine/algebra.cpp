@@ -71,23 +71,14 @@ double condition_of(Index n, double norm, const Solve& solve) {
   return std::isfinite(condition) ? condition : std::numeric_limits<double>::infinity();
 }
 
-/// A = VᵀΛV with the eigenvectors as rows of V. Eigenvalues of modulus at most n ε ‖A‖ count as 0.
+/// A = VᵀΛV with the eigenvectors as rows of V.
 class EigenvectorFactor final : public IndefiniteFactor {
  public:
   EigenvectorFactor(const Algebra& algebra, EngineMatrix a, Progress* progress)
       : algebra_(algebra), values_(algebra.eigenvectors(std::move(a), vectors_, progress)) {}
 
   [[nodiscard]] Index size() const override { return std::ssize(values_); }
-  [[nodiscard]] Inertia inertia() const override {
-    Inertia result;
-    if (values_.empty()) return result;
-    const double rounding = static_cast<double>(size()) * std::numeric_limits<double>::epsilon() *
-                            std::max(std::abs(values_.front()), std::abs(values_.back()));
-    for (const double value : values_) {
-      ++(value > rounding ? result.positive : value < -rounding ? result.negative : result.zero);
-    }
-    return result;
-  }
+  [[nodiscard]] Inertia inertia() const override { return eigenvalue_signs(values_); }
   void solve(MatrixView<double> b) const override {
     Matrix<double> scores(b.rows, b.cols, Content::unset);
     algebra_.multiply(Transpose::no, vectors_, b, scores.view());
@@ -113,6 +104,17 @@ void product_of_copies(const Algebra& algebra, double alpha, Transpose op_a, Mat
 }
 
 }  // namespace
+
+Inertia eigenvalue_signs(std::span<const double> eigenvalues) {
+  Inertia result;
+  if (eigenvalues.empty()) return result;
+  const double rounding = static_cast<double>(eigenvalues.size()) * std::numeric_limits<double>::epsilon() *
+                          std::max(std::abs(eigenvalues.front()), std::abs(eigenvalues.back()));
+  for (const double value : eigenvalues) {
+    ++(value > rounding ? result.positive : value < -rounding ? result.negative : result.zero);
+  }
+  return result;
+}
 
 void Algebra::host_product(double alpha, Transpose op_a, MatrixView<const float> a, Transpose op_b,
                            MatrixView<const float> b, double beta, MatrixView<float> c) const {

@@ -27,6 +27,8 @@ struct Inertia {
   Index positive = 0;
   bool operator==(const Inertia&) const = default;
 };
+/// Signs of the eigenvalues of A, given in ascending order; those of modulus at most n ε ‖A‖₂ count as 0.
+[[nodiscard]] Inertia eigenvalue_signs(std::span<const double> eigenvalues);
 
 /// Solution with A + cI and the diagonal of (A + cI)⁻¹.
 struct ShiftedInverse {
@@ -154,8 +156,9 @@ class Algebra {
   /// undefined, those above the diagonal 0.
   [[nodiscard]] virtual Index pivoted_cholesky(EngineMatrix& a, double least, std::vector<Index>& order,
                                                Progress* progress) const = 0;
-  /// Returns the signs of the eigenvalues from a = ldlᵀ with pivoting (Bunch and Kaufman 1977). Destroys a.
-  [[nodiscard]] virtual Inertia inertia(EngineMatrix a) const = 0;
+  /// Returns the signs of the eigenvalues, from a copy a = ldlᵀ with pivoting (Bunch and Kaufman 1977) if the engine
+  /// can factor it, else from the eigenvalues.
+  [[nodiscard]] virtual Inertia inertia(const EngineMatrix& a) const = 0;
   /// Returns the eigenvalues in ascending order. Destroys a.
   [[nodiscard]] virtual std::vector<double> eigenvalues(EngineMatrix a, Progress* progress) const = 0;
   /// As eigenvalues, with the eigenvectors as rows of `vectors`. Throws Error{numerical} if the iteration does not

@@ -2,6 +2,7 @@
 
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/parallel.hpp"
+#include "widelimit/engine/device_matrices.hpp"
 #include "widelimit/engine/tiles.hpp"
 #include "widelimit/kernel/block_product.hpp"
 #include "widelimit/kernel/inputs.hpp"
@@ -23,10 +24,12 @@ struct Blocks {
 Blocks plan_blocks(const Recipe& recipe, const SampleView& x, const NetworkGramOptions& options, const Engine& engine) {
   const Kernels& kernels = engine.kernels();
   const Index edge = gram_tile_edge(x.count(), x.count(), kernels.tile_edge(recipe));
-  const auto fixed = [&](Index block) {  // one block, and per thread the correlations from which a tile is computed
-    return static_cast<std::size_t>(block * block) * size_of(options.precision) +
-           static_cast<std::size_t>(engine.threads() * edge * edge) * sizeof(double);
-  };
+  // The correlations from which tiles are computed: of one tile per thread, or of those in flight on a device.
+  const DeviceMatrices* const device = device_matrices(engine);
+  const std::size_t correlations = device != nullptr
+                                       ? device->tile_bytes(edge, 0, options.precision)
+                                       : static_cast<std::size_t>(engine.threads() * edge * edge) * sizeof(double);
+  const auto fixed = [&](Index block) { return static_cast<std::size_t>(block * block) * size_of(options.precision) + correlations; };
   // Enough tiles for all threads, but independent of their number, on which the result must not depend bitwise. Half of
   // the memory is reserved for samples.
   Index tiles = 4;

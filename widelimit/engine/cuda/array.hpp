@@ -23,4 +23,8 @@ struct HostArray {
 
 enum class Triangle : bool { lower, upper };
 
+/// Partial sums of each entry of a precise product, and their bytes: a high and a low part each.
+constexpr Index precise_segments = 32;
+constexpr std::size_t precise_bytes = usize(precise_segments) * 2 * sizeof(double);
+
 }  // namespace widelimit::cuda

@@ -11,7 +11,7 @@ namespace widelimit::cuda {
 
 namespace {
 
-/// Entries converted to float64 per strip: 512 MiB.
+/// Entries converted to float64 per strip: at most 512 MiB.
 constexpr Index converted_entries = Index{1} << 26;
 /// Maximum number of rows summed in float32.
 constexpr Index single_rows = 4096;
@@ -29,6 +29,19 @@ void by_strips(Index rows, Index height, const Body& body) {
 }
 
 Array rows_of(const Array& a, Index begin, Index count) { return block(a, begin, 0, count, a.cols); }
+
+/// Returns work(count), with half the count whenever memory does not suffice.
+template <typename Work>
+auto with_less_memory(Index& count, const Work& work) {
+  while (true) {
+    try {
+      return work(count);
+    } catch (const Error& error) {
+      if (error.code() != Code::resource || count <= 1) throw;
+      count /= 2;
+    }
+  }
+}
 
 }  // namespace
 
@@ -50,6 +63,10 @@ EngineMatrix CudaAlgebra::uploaded(MatrixView<const double> host, Precision prec
   EngineMatrix result = allocate(host.rows, host.cols, precision);
   upload(*device_, host, of(result));
   return result;
+}
+
+EngineMatrix CudaAlgebra::most_rows(Index rows, Index cols) const {
+  return with_less_memory(rows, [&](Index count) { return allocate(count, cols, Precision::f64); });
 }
 
 EngineMatrix CudaAlgebra::in_double(const EngineMatrix& a) const {
@@ -99,8 +116,8 @@ void CudaAlgebra::multiply(Transpose op, const EngineMatrix& a, MatrixView<const
   if (a.rows() == 0) device_->clear(of(result));
   const Index height =
       std::clamp<Index>(converted_entries / std::max<Index>(1, a.cols()), 1, std::max<Index>(1, a.rows()));
-  const EngineMatrix strip = allocate(height, a.cols(), Precision::f64);
-  by_strips(a.rows(), height, [&](Index begin, Index count) {
+  const EngineMatrix strip = most_rows(height, a.cols());
+  by_strips(a.rows(), strip.rows(), [&](Index begin, Index count) {
     const Array rows = rows_of(of(strip), 0, count);
     device_->convert(rows_of(entries, begin, count), rows);
     if (op == Transpose::no) {
@@ -136,11 +153,14 @@ void CudaAlgebra::multiply_precisely(const EngineMatrix& k, MatrixView<const dou
   const EngineMatrix right = uploaded(v, Precision::f64);
   const EngineMatrix result = allocate(out.rows, out.cols, Precision::f64);
   ProgressTicker ticker(progress, v.cols, "columns of a product");
-  for (Index first = 0; first < v.cols; first += precise_columns) {
+  Index most = precise_columns;
+  for (Index first = 0; first < v.cols; first += most) {
     ticker.at(first);
-    const Index count = std::min(precise_columns, v.cols - first);
-    device_->multiply_precisely(of(k), of(right.block(0, first, v.rows, count)),
-                                of(result.block(0, first, out.rows, count)));
+    with_less_memory(most, [&](Index columns) {
+      const Index count = std::min(columns, v.cols - first);
+      device_->multiply_precisely(of(k), of(right.block(0, first, v.rows, count)),
+                                  of(result.block(0, first, out.rows, count)));
+    });
   }
   download(*device_, of(result), out);
 }
@@ -272,13 +292,14 @@ Index CudaAlgebra::pivoted_cholesky(EngineMatrix& a, double least, std::vector<I
   return rank;
 }
 
-Inertia CudaAlgebra::inertia(EngineMatrix a) const {
-  const EngineMatrix own = in_double(a);
+Inertia CudaAlgebra::inertia(const EngineMatrix& a) const {
   const auto n = usize(a.rows());
   std::vector<double> pivots(n);
   std::vector<int> order(n);
   interruption_point();
-  device_->ldl(target(own), pivots.data(), order.data());
+  if (!device_->ldl(of(copy_of(a, Precision::f64)), pivots.data(), order.data())) {
+    return eigenvalue_signs(eigenvalues(copy_of(a, Precision::f64), nullptr));
+  }
   Inertia result;
   for (std::size_t k = 0; k < n; ++k) {
     if (order[k] < 0) {  // a 2 × 2 block with negative determinant

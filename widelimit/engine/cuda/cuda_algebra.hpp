@@ -51,7 +51,7 @@ class CudaAlgebra final : public Algebra, public DeviceMatrices {
   void transpose_upper(EngineMatrix& a) const override;
   [[nodiscard]] Index pivoted_cholesky(EngineMatrix& a, double least, std::vector<Index>& order,
                                        Progress* progress) const override;
-  [[nodiscard]] Inertia inertia(EngineMatrix a) const override;
+  [[nodiscard]] Inertia inertia(const EngineMatrix& a) const override;
   [[nodiscard]] std::vector<double> eigenvalues(EngineMatrix a, Progress* progress) const override;
   [[nodiscard]] std::vector<double> eigenvectors(EngineMatrix a, EngineMatrix& vectors,
                                                  Progress* progress) const override;
@@ -72,6 +72,8 @@ class CudaAlgebra final : public Algebra, public DeviceMatrices {
   [[nodiscard]] EngineMatrix uploaded(MatrixView<const double> host, Precision precision) const;
   /// Returns `a` itself if it is float64, else a converted copy.
   [[nodiscard]] EngineMatrix in_double(const EngineMatrix& a) const;
+  /// Allocates up to `rows` rows of float64: half as many until memory suffices.
+  [[nodiscard]] EngineMatrix most_rows(Index rows, Index cols) const;
   /// out = xᵀ diag(w) x + beta·out for a block of rows, in the precision of x.
   void add_inner(const Array& x, std::span<const double> weights, bool whole, double beta, const Array& out) const;
 

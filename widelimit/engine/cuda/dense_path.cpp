@@ -119,11 +119,13 @@ constexpr Index tiles_at_once = 16;
 /// computed twice, are few. The shape of a product affects the bits in float64, but not with digits.
 constexpr Index dense_tile_edge = 2048;
 constexpr Index digit_tile_edge = 4096;
+constexpr Index least_tile_edge = 64;
 
-/// Returns the largest edge whose sums in two buffers take at most an eighth of the free memory.
+/// Returns the largest edge whose sums of digits, in all lanes, take at most an eighth of the free memory.
 Index edge_by_memory(std::size_t free) {
+  const auto bytes = [](Index edge) { return dense_lanes * product_bytes(DenseProducts::digits_to_last, edge, edge); };
   Index edge = digit_tile_edge;
-  while (edge > 256 && 2 * digit_sums * sizeof(std::int32_t) * usize(edge * edge) > free / 8) edge /= 2;
+  while (edge > least_tile_edge && bytes(edge) > free / 8) edge /= 2;
   return edge;
 }
 

@@ -115,6 +115,14 @@ struct DenseTile {
   const double* diagonal = nullptr;      ///< outputs × samples: kernel values k(x, x), if upper_only
 };
 
+/// Tiles computed at a time. Each has scratch memory for the products of its unit rows, which the device releases in
+/// `finish`.
+constexpr std::size_t dense_lanes = 2;
+[[nodiscard]] constexpr std::size_t product_bytes(DenseProducts products, Index rows, Index cols) {
+  const std::size_t each = products == DenseProducts::f64 ? sizeof(double) : digit_sums * sizeof(std::int32_t);
+  return usize(padded_count(rows) * padded_count(cols)) * each;
+}
+
 /// Maximum number of open branches, and channels processed per pass over the pairs; more channels take more passes.
 constexpr int dense_depth = 4;
 constexpr int dense_channels = 8;

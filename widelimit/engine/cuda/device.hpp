@@ -18,7 +18,7 @@
 namespace widelimit::cuda {
 
 /// Interface version: increment it whenever this header, or a header of this folder that it includes, changes.
-constexpr int device_interface = 8;
+constexpr int device_interface = 9;
 
 /// Lowest major compute capability for which the plug-in contains code. [cmake/cuda.cmake]
 constexpr int oldest_major = 8;
@@ -104,6 +104,7 @@ class Device {
   /// The upper triangle of c = xᵀx + beta·c.
   virtual void self_product(const Array& x, double beta, const Array& c) = 0;
   /// out = k·v for a symmetric k, accumulated in twice the precision of float64 (Dot2; Ogita, Rump and Oishi 2005).
+  /// Takes precise_bytes of scratch memory for each entry of v.
   virtual void multiply_precisely(const Array& k, const Array& v, const Array& out) = 0;
   /// b = op(t)·b and b = op(t)⁻¹·b for one triangle of t; b has the precision of t.
   virtual void multiply_triangle(Triangle triangle, Transpose op, const Array& t, const Array& b) = 0;
@@ -113,8 +114,9 @@ class Device {
   /// a = uᵀu in place; returns the order of the first leading minor that is not positive, or 0. Calls after(rows)
   /// periodically with the number of final rows; `after` throws to stop the work.
   [[nodiscard]] virtual Index cholesky(const Array& a, const std::function<void(Index)>& after) = 0;
-  /// a = ldlᵀ in place; the diagonal of d and the pivots in the format of LAPACK's dsytrf.
-  virtual void ldl(const Array& a, double* diagonal, int* pivots) = 0;
+  /// a = ldlᵀ in place; the diagonal of d and the pivots in the format of LAPACK's dsytrf. Returns false if a pivot is
+  /// exactly 0 or the matrix has too many entries: diagonal and pivots are then undefined, and `a` may be destroyed.
+  [[nodiscard]] virtual bool ldl(const Array& a, double* diagonal, int* pivots) = 0;
   /// Eigenvalues in ascending order; if `vectors`, an eigenvector in each row of a, else a is destroyed.
   virtual void eigen(const Array& a, bool vectors, double* values) = 0;
   /// Computes columns [begin, end) of a pivoted Cholesky factorisation of the lower triangle, including the update of
@@ -126,7 +128,8 @@ class Device {
   // Kernels of dense networks.
   /// Splits unit rows into digits stored in `to`; padding rows and features are set to 0.
   virtual void split_digits(const Array& unit, const DigitRows& to) = 0;
-  /// Runs all steps on the pairs of one tile. Asynchronous; `finish` waits and returns the first overflow.
+  /// Runs all steps on the pairs of one tile. Asynchronous; `finish` waits, releases the scratch memory of the tiles
+  /// and returns the first overflow.
   virtual void dense_tile(const DenseTile& tile) = 0;
   [[nodiscard]] virtual DenseOverflow finish() = 0;
 

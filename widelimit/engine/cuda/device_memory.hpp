@@ -10,8 +10,6 @@ namespace widelimit::cuda {
 
 /// Tiles for the host that the device holds at once: one is computed, one fetched, one queued.
 constexpr std::size_t tiles_under_way = 3;
-/// Buffers for products of unit rows that dense kernels keep in addition.
-constexpr std::size_t dense_lanes = 2;
 
 /// Owning device memory (RAII).
 class DeviceBuffer {

@@ -32,8 +32,9 @@ MemoryUse CudaAlgebra::memory_use() const {
 }
 
 std::size_t CudaAlgebra::tile_bytes(Index edge, Index outputs, Precision precision) const {
-  const auto entries = usize(edge * edge);
-  return entries * (tiles_under_way * usize(outputs) * size_of(precision) + dense_lanes * sizeof(double));
+  // Products by digits, which are larger, adapt to the free memory.
+  return tiles_under_way * usize(outputs * edge * edge) * size_of(precision) +
+         dense_lanes * product_bytes(DenseProducts::f64, edge, edge);
 }
 
 }  // namespace widelimit::cuda

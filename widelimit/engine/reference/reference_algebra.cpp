@@ -333,11 +333,12 @@ Index ReferenceAlgebra::pivoted_cholesky(EngineMatrix& a, double least, std::vec
 }
 
 /// Counts the signs of the computed eigenvalues; magnitudes within rounding count as 0.
-Inertia ReferenceAlgebra::inertia(EngineMatrix a) const {
+Inertia ReferenceAlgebra::inertia(const EngineMatrix& a) const {
+  EngineMatrix own = copy_of(a, Precision::f64);
   const double rounding =
-      static_cast<double>(a.rows()) * static_cast<double>(std::numeric_limits<Number>::epsilon()) * symmetric_norm(a);
+      static_cast<double>(a.rows()) * static_cast<double>(std::numeric_limits<Number>::epsilon()) * symmetric_norm(own);
   Inertia result;
-  for (const double value : eigenvalues(std::move(a), nullptr)) {
+  for (const double value : eigenvalues(std::move(own), nullptr)) {
     ++(value > rounding ? result.positive : value < -rounding ? result.negative : result.zero);
   }
   return result;

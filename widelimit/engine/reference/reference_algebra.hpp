@@ -46,7 +46,7 @@ class ReferenceAlgebra final : public Algebra {
   void transpose_upper(EngineMatrix& a) const override;
   [[nodiscard]] Index pivoted_cholesky(EngineMatrix& a, double least, std::vector<Index>& order,
                                        Progress* progress) const override;
-  [[nodiscard]] Inertia inertia(EngineMatrix a) const override;
+  [[nodiscard]] Inertia inertia(const EngineMatrix& a) const override;
   [[nodiscard]] std::vector<double> eigenvalues(EngineMatrix a, Progress* progress) const override;
   [[nodiscard]] std::vector<double> eigenvectors(EngineMatrix a, EngineMatrix& vectors,
                                                  Progress* progress) const override;

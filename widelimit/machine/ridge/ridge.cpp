@@ -112,7 +112,7 @@ bool solve_indefinite(const RidgeMatrix& a, MatrixView<const double> targets, co
 void remark_on_kernel(const GramMatrix& k, Fit& fit, Progress* progress) {
   if (fit.summary.message.empty()) fit.summary.message = near_zero_remark(*fit.summary.condition);
   if (is_semidefinite(k, progress)) return;
-  const Inertia inertia = k.algebra().inertia(k.algebra().copy_of(k.matrix(), Precision::f64));
+  const Inertia inertia = k.algebra().inertia(k.matrix());
   fit.summary.dual.reset();
   fit.summary.gap.reset();
   const std::string before = fit.summary.message;

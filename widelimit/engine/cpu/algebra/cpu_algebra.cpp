@@ -51,13 +51,16 @@ Matrix<To> converted(MatrixView<const From> from) {
   return result;
 }
 
+Matrix<double> double_copy(const EngineMatrix& a) {
+  return with_entries(a, [](const auto& view) { return converted<double>(view); });
+}
+
 /// Moves the matrix out if the handle covers all of an owned matrix, else copies it.
 Matrix<double> taken(const EngineMatrix& a) {
   auto* memory = dynamic_cast<HostMemory*>(a.memory());
   auto* owned = memory != nullptr ? std::get_if<Matrix<double>>(&memory->owned) : nullptr;
   const bool whole = owned != nullptr && owned->rows() == a.rows() && owned->cols() == a.cols() && a.rows() > 0;
-  if (whole) return std::move(*owned);
-  return with_entries(a, [](const auto& view) { return converted<double>(view); });
+  return whole ? std::move(*owned) : double_copy(a);
 }
 
 /// out = op(a)·v for a float32 a; each thread converts one strip of rows or columns to float64 at a time.
@@ -309,7 +312,7 @@ Index CpuAlgebra::pivoted_cholesky(EngineMatrix& a, double least, std::vector<In
   return rank;
 }
 
-Inertia CpuAlgebra::inertia(EngineMatrix a) const { return bunch_kaufman(taken(a))->inertia(); }
+Inertia CpuAlgebra::inertia(const EngineMatrix& a) const { return bunch_kaufman(double_copy(a))->inertia(); }
 
 std::vector<double> CpuAlgebra::eigenvalues(EngineMatrix a, Progress* progress) const {
   return cpu::eigenvalues(tridiagonal_form(taken(a), team(a), progress));

@@ -55,7 +55,7 @@ class CpuAlgebra final : public Algebra {
   void transpose_upper(EngineMatrix& a) const override;
   [[nodiscard]] Index pivoted_cholesky(EngineMatrix& a, double least, std::vector<Index>& order,
                                        Progress* progress) const override;
-  [[nodiscard]] Inertia inertia(EngineMatrix a) const override;
+  [[nodiscard]] Inertia inertia(const EngineMatrix& a) const override;
   [[nodiscard]] std::vector<double> eigenvalues(EngineMatrix a, Progress* progress) const override;
   [[nodiscard]] std::vector<double> eigenvectors(EngineMatrix a, EngineMatrix& vectors,
                                                  Progress* progress) const override;

@@ -97,9 +97,7 @@ void CudaDevice::close() noexcept {
   single_layers_.reset();
   double_layers_.reset();
   enclosures_.reset();
-  for (Lane& lane : lanes_) {
-    if (lane.products != nullptr) release(lane.products);
-  }
+  for (Lane& lane : lanes_) release_products(lane);
   if (overflow_ != nullptr) release(overflow_);
   if (params_ != nullptr) (void)solver().destroy_params(params_);
   if (solver_ != nullptr) (void)solver().destroy(solver_);
@@ -155,7 +153,7 @@ void* CudaDevice::allocate(std::size_t bytes) {
     error = cudaMalloc(&memory, taken);
     if (error == cudaErrorMemoryAllocation) {
       (void)cudaGetLastError();
-      wait();  // for pending releases
+      check(cudaDeviceSynchronize(), "waiting for all work");  // on memory whose release is pending
       cudaMemPool_t pool = nullptr;
       check(cudaDeviceGetDefaultMemPool(&pool, device_), "trimming the memory pool");
       check(cudaMemPoolTrimTo(pool, 0), "trimming the memory pool");
@@ -280,18 +278,21 @@ void CudaDevice::multiply_digits(cublasHandle_t handle, const DenseTile& tile, s
   }
 }
 
+void CudaDevice::release_products(Lane& lane) noexcept {
+  lane.bytes = 0;
+  if (lane.products != nullptr) release(std::exchange(lane.products, nullptr));
+}
+
 void CudaDevice::dense_tile(const DenseTile& tile) {
   const DeviceLock lock(*this);
   if (tile.rows.count == 0 || tile.cols.count == 0) return;
   Lane& lane = lanes_[next_lane_];
   next_lane_ = (next_lane_ + 1) % lanes_.size();
   const bool by_digits = tile.products != DenseProducts::f64;
-  const std::size_t size = by_digits ? digit_sums * sizeof(std::int32_t) : sizeof(double);
-  const std::size_t bytes = usize(padded_count(tile.rows.count) * padded_count(tile.cols.count)) * size;
+  const std::size_t bytes = product_bytes(tile.products, tile.rows.count, tile.cols.count);
   if (lane.bytes < bytes) {
     check(cudaStreamSynchronize(lane.stream), "waiting for its work");
-    if (lane.products != nullptr) release(std::exchange(lane.products, nullptr));
-    lane.bytes = 0;
+    release_products(lane);
     lane.products = allocate(bytes);
     lane.bytes = bytes;
   }
@@ -312,7 +313,10 @@ void CudaDevice::dense_tile(const DenseTile& tile) {
 
 DenseOverflow CudaDevice::finish() {
   const DeviceLock lock(*this);
-  for (const Lane& lane : lanes_) check(cudaStreamSynchronize(lane.stream), "dense kernels");
+  for (Lane& lane : lanes_) {
+    check(cudaStreamSynchronize(lane.stream), "dense kernels");
+    release_products(lane);
+  }
   unsigned long long code = no_overflow;
   download_bytes(overflow_, sizeof(code), &code);
   if (code == no_overflow) return {};

@@ -67,7 +67,7 @@ class CudaDevice final : public Device {
   void solve_triangle(Triangle triangle, Transpose op, const Array& t, const Array& b) override;
 
   [[nodiscard]] Index cholesky(const Array& a, const std::function<void(Index)>& after) override;
-  void ldl(const Array& a, double* diagonal, int* pivots) override;
+  [[nodiscard]] bool ldl(const Array& a, double* diagonal, int* pivots) override;
   void eigen(const Array& a, bool vectors, double* values) override;
   [[nodiscard]] Index pivoted_block(const Array& a, Index begin, Index end, double least, Index* order,
                                     double* scratch) override;
@@ -126,6 +126,8 @@ class CudaDevice final : public Device {
   };
 
   void wait() const;
+  /// All work on the products must have ended.
+  void release_products(Lane& lane) noexcept;
   static void multiply_on(cublasHandle_t handle, double alpha, Transpose op_a, const Array& a, Transpose op_b,
                           const Array& b, double beta, const Array& c);
   /// Computes S₀, S₁, … of the unit rows of a tile, stored one after the other.
@@ -160,7 +162,7 @@ class CudaDevice final : public Device {
   cusolverDnParams_t params_ = nullptr;
   Staging staging_;
   std::vector<void*> large_;  ///< memory allocated outside the pool
-  std::array<Lane, 2> lanes_;
+  std::array<Lane, dense_lanes> lanes_;
   std::size_t next_lane_ = 0;
   unsigned long long* overflow_ = nullptr;
   std::unique_ptr<PlaneDevice> planes_;  ///< created on first use

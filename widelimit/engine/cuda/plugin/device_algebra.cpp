@@ -8,6 +8,13 @@
 
 namespace widelimit::cuda {
 
+namespace {
+
+/// Number of terms of each entry of op(a)·b. Whether cuBLAS writes a product without terms is not documented.
+Index inner_of(Transpose op_a, const Array& a) { return op_a == Transpose::no ? a.cols : a.rows; }
+
+}  // namespace
+
 template <typename T>
 const T* CudaDevice::put(const Scratch& scratch, std::span<const T> values) {
   if (values.empty()) return nullptr;
@@ -143,7 +150,7 @@ void CudaDevice::multiply_vector(cublasHandle_t handle, double alpha, Transpose 
 void CudaDevice::multiply_on(cublasHandle_t handle, double alpha, Transpose op_a, const Array& a, Transpose op_b,
                              const Array& b, double beta, const Array& c) {
   if (c.rows == 0 || c.cols == 0) return;
-  const Index inner = op_a == Transpose::no ? a.cols : a.rows;
+  const Index inner = inner_of(op_a, a);
   if (c.cols == 1 && op_b == Transpose::no && inner > 0) return multiply_vector(handle, alpha, op_a, a, b, beta, c);
   if (is_single(c)) {
     const auto x = static_cast<float>(alpha);
@@ -163,6 +170,7 @@ void CudaDevice::multiply_on(cublasHandle_t handle, double alpha, Transpose op_a
 void CudaDevice::product(double alpha, Transpose op_a, const Array& a, Transpose op_b, const Array& b, double beta,
                          const Array& c) {
   const DeviceLock lock(*this);
+  if (inner_of(op_a, a) == 0 && beta == 0) return clear(c);
   multiply_on(blas_, alpha, op_a, a, op_b, b, beta, c);
   wait();
 }
@@ -170,9 +178,13 @@ void CudaDevice::product(double alpha, Transpose op_a, const Array& a, Transpose
 void CudaDevice::start_product(double alpha, Transpose op_a, const Array& a, Transpose op_b, const Array& b,
                                double beta, const Array& c, const Repeated& repeated) {
   const DeviceLock lock(*this);
+  if (inner_of(op_a, a) == 0 && beta == 0) {
+    for (Index k = 0; k < repeated.count; ++k) clear(moved(c, k * repeated.c_step));
+    return;
+  }
   if (repeated.count == 1) return multiply_on(blas_, alpha, op_a, a, op_b, b, beta, c);
   if (c.rows == 0 || c.cols == 0 || repeated.count == 0) return;
-  const Index inner = op_a == Transpose::no ? a.cols : a.rows;
+  const Index inner = inner_of(op_a, a);
   constexpr Index at_once = 32768;
   const auto multiply = [&]<typename T>(T by, T kept, const auto& gemm) {
     for (Index k = 0; k < repeated.count; k += at_once) {
@@ -195,6 +207,7 @@ void CudaDevice::self_product(const Array& x, double beta, const Array& c) {
   const DeviceLock lock(*this);
   if (c.rows == 0) return;
   if (beta == 0) clear(c);  // copies of the whole matrix read the other triangle
+  if (beta == 0 && x.rows == 0) return;
   if (is_single(x)) {
     const float one = 1;
     const auto y = static_cast<float>(beta);
@@ -212,7 +225,7 @@ void CudaDevice::self_product(const Array& x, double beta, const Array& c) {
 
 void CudaDevice::multiply_precisely(const Array& k, const Array& v, const Array& out) {
   const DeviceLock lock(*this);
-  const Scratch partial(*this, usize(precise_segments * 2 * k.rows * v.cols) * sizeof(double));
+  const Scratch partial(*this, usize(k.rows * v.cols) * precise_bytes);
   check(launch_precise(k, v, out, partial.as<double>(), stream_), "a precise product");
   wait();
 }

@@ -56,6 +56,8 @@ Index CudaDevice::factor_square(const Array& a) {
         "potrf");
   const Scratch work(*this, device_bytes);
   const Scratch info(*this, sizeof(int));
+  // Other factorisations of cuSOLVER read their workspace before they initialise it.
+  check(cudaMemsetAsync(work.as<void>(), 0, device_bytes, stream_), "clearing memory");
   std::vector<char> host_work(host_bytes);
   check(solver().potrf(solver_, params_, CUBLAS_FILL_MODE_LOWER, a.rows, type_of(a), a.data, leading(a), type_of(a),
                        work.as<void>(), device_bytes, host_work.data(), host_bytes, info.as<int>()),

@@ -7,21 +7,11 @@
 
 namespace widelimit::cuda {
 
-namespace {
-
-/// Throws Error{resource} if the matrix has too many entries for a cuSOLVER routine with 32-bit indices.
-void require_32_bits(const Array& a, const char* what) {
-  if (a.rows * leading(a) <= std::numeric_limits<std::int32_t>::max()) return;
-  throw Error(Code::resource, fmt::format("{} of {} rows exceeds the 32-bit entry count of cuSOLVER", what, a.rows),
-              {Remedy::fewer_samples});
-}
-
-}  // namespace
-
-void CudaDevice::ldl(const Array& a, double* diagonal_out, int* pivots) {
+/// The indices of sytrf have 32 bits. cuSOLVER does not say whether it factors the rows after a pivot that is 0.
+bool CudaDevice::ldl(const Array& a, double* diagonal_out, int* pivots) {
   const DeviceLock lock(*this);
-  if (a.rows == 0) return;
-  require_32_bits(a, "an LDLᵀ factorisation");
+  if (a.rows == 0) return true;
+  if (a.rows * leading(a) > std::numeric_limits<std::int32_t>::max()) return false;
   const int n = static_cast<int>(a.rows);
   auto* const entries = static_cast<double*>(a.data);
   int length = 0;
@@ -35,8 +25,13 @@ void CudaDevice::ldl(const Array& a, double* diagonal_out, int* pivots) {
   check(solver().sytrf(solver_, CUBLAS_FILL_MODE_LOWER, n, entries, static_cast<int>(leading(a)), pivot_list.as<int>(),
                        work.as<double>(), length, info.as<int>()),
         "sytrf");
+  int failed = 0;
+  download_bytes(info.as<void>(), sizeof(failed), &failed);
+  if (failed < 0) fail(Code::resource, "sytrf of cuSOLVER rejected argument {}", -failed);
+  if (failed > 0) return false;
   download_bytes(pivot_list.as<void>(), usize(n) * sizeof(int), pivots);
   diagonal(a, diagonal_out);
+  return true;
 }
 
 void CudaDevice::eigen(const Array& a, bool vectors, double* values) {
@@ -60,7 +55,8 @@ void CudaDevice::eigen(const Array& a, bool vectors, double* values) {
         "syevd");
   int failed = 0;
   download_bytes(info.as<void>(), sizeof(failed), &failed);
-  if (failed != 0) fail(Code::numerical, "{} eigenvalues of a matrix of {} rows did not converge", failed, a.rows);
+  if (failed < 0) fail(Code::resource, "syevd of cuSOLVER rejected argument {}", -failed);
+  if (failed > 0) fail(Code::numerical, "{} eigenvalues of a matrix of {} rows did not converge", failed, a.rows);
   download_bytes(found.as<void>(), usize(a.rows) * sizeof(double), values);
 }
 

@@ -116,7 +116,10 @@ void CudaDevice::solve_by_squares(Triangle triangle, Transpose op, const Array& 
 void CudaDevice::solve_triangle(Triangle triangle, Transpose op, const Array& t, const Array& b) {
   const DeviceLock lock(*this);
   if (b.rows == 0 || b.cols == 0) return;
-  if (b.rows < 2 * square_rows) {
+  const auto entry = is_single(t) ? sizeof(float) : sizeof(double);
+  // Squares and inverses, half a square between two of them, and a block of the solution.
+  const std::size_t scratch = usize(b.rows * (2 * square_rows + 2 + square_rows / 4) + square_rows * b.cols) * entry;
+  if (b.rows < 2 * square_rows || scratch > facts().free_memory) {
     solve_block(triangle, op, t, b);
     return wait();
   }

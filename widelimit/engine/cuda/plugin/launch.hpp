@@ -32,7 +32,6 @@ cudaError_t launch_clear_above(const Array& a, cudaStream_t stream);
 cudaError_t launch_add(const Array& from, const Array& to, cudaStream_t stream);
 
 /// out = k·v in twice the precision of float64; `partial` has precise_segments·2·n·v.cols values.
-constexpr Index precise_segments = 32;
 cudaError_t launch_precise(const Array& k, const Array& v, const Array& out, double* partial, cudaStream_t stream);
 
 /// Copies `count` diagonal blocks of `square_rows` rows of a triangle to `squares`, with zeros in the other half, and

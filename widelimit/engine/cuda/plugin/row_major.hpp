@@ -22,9 +22,13 @@ namespace widelimit::cuda {
 }
 [[nodiscard]] inline std::int64_t leading(const Array& a) { return std::max<std::int64_t>({1, a.stride, a.cols}); }
 
-[[nodiscard]] inline Array part(const Array& a, Index row, Index col, Index rows, Index cols) {
+/// The same matrix `entries` further in memory.
+[[nodiscard]] inline Array moved(const Array& a, Index entries) {
   const std::size_t size = is_single(a) ? sizeof(float) : sizeof(double);
-  return {static_cast<char*>(a.data) + usize(row * a.stride + col) * size, rows, cols, a.stride, a.precision};
+  return {static_cast<char*>(a.data) + usize(entries) * size, a.rows, a.cols, a.stride, a.precision};
+}
+[[nodiscard]] inline Array part(const Array& a, Index row, Index col, Index rows, Index cols) {
+  return {moved(a, row * a.stride + col).data, rows, cols, a.stride, a.precision};
 }
 
 }  // namespace widelimit::cuda

@@ -2,20 +2,44 @@
 #include "widelimit/engine/cuda/plugin/plane/plane_stage_launch.hpp"
 #include "widelimit/engine/cuda/plugin/plane/shared_memory.hpp"
 
+#include <algorithm>
 #include <climits>
 
 namespace widelimit::cuda {
 
 namespace {
 
+/// Share of the free memory that the planes of teams may take.
+constexpr std::size_t scratch_share = 8;
+
+/// Device memory for the planes of teams during a stage; empty if they fit into shared memory.
+class TeamMemory {
+ public:
+  TeamMemory(CudaDevice& device, const StageScratch& scratch) : device_(device) {
+    if (scratch.most == 0) return;
+    const auto share = static_cast<std::int64_t>(device.facts().free_memory / scratch_share);
+    const std::int64_t bytes = std::max(scratch.least, std::min(scratch.most, share));
+    memory_ = {device.allocate(static_cast<std::size_t>(bytes)), bytes};
+  }
+  TeamMemory(const TeamMemory&) = delete;
+  TeamMemory& operator=(const TeamMemory&) = delete;
+  ~TeamMemory() {
+    if (memory_.data == nullptr) return;
+    (void)cudaStreamSynchronize(nullptr);  // the stage reads and writes it
+    device_.release(memory_.data);
+  }
+  [[nodiscard]] const StageMemory& get() const { return memory_; }
+
+ private:
+  CudaDevice& device_;
+  StageMemory memory_;
+};
+
 class CudaPlaneDevice final : public PlaneDevice {
  public:
   explicit CudaPlaneDevice(CudaDevice& device)
       : device_(device), bad_(static_cast<int*>(device.allocate(sizeof(int)))) {}
-  ~CudaPlaneDevice() override {
-    device_.release(bad_);
-    if (memory_.data != nullptr) device_.release(memory_.data);
-  }
+  ~CudaPlaneDevice() override { device_.release(bad_); }
   CudaPlaneDevice(const CudaPlaneDevice&) = delete;
   CudaPlaneDevice& operator=(const CudaPlaneDevice&) = delete;
 
@@ -50,14 +74,8 @@ class CudaPlaneDevice final : public PlaneDevice {
 
   void run_stage(const PlaneStageCall& call, Precision arithmetic) override {
     const CudaDevice::DeviceLock lock(device_);
-    const std::int64_t required = stage_scratch(call, arithmetic);
-    if (required > memory_.bytes) {
-      if (memory_.data != nullptr) device_.release(memory_.data);
-      memory_ = {};
-      memory_.data = device_.allocate(static_cast<std::size_t>(required));
-      memory_.bytes = required;
-    }
-    run_plane_stage(call, arithmetic, memory_, nullptr);
+    const TeamMemory memory(device_, stage_scratch(call, arithmetic));
+    run_plane_stage(call, arithmetic, memory.get(), nullptr);
     check(cudaGetLastError(), "a stage of planes");
   }
   void run_packed(const PlaneStageCall& call, const PackedStack& stack) override {
@@ -78,7 +96,6 @@ class CudaPlaneDevice final : public PlaneDevice {
 
  private:
   CudaDevice& device_;
-  StageMemory memory_;
   int* bad_;  ///< index of the first value that is not finite
 };
 

@@ -90,10 +90,11 @@ __global__ void write_values(const double* values, const ImagePair* pairs, int c
 
 }  // namespace
 
-std::int64_t stage_scratch(const PlaneStageCall& call, Precision precision) {
+StageScratch stage_scratch(const PlaneStageCall& call, Precision precision) {
+  constexpr std::int64_t most_teams = 264;
   const std::int64_t size = precision == Precision::f32 ? sizeof(float) : sizeof(double);
   const std::int64_t bytes = team_memory(call) * size;
-  return bytes <= most_shared() ? 0 : bytes * 264;
+  return bytes <= most_shared() ? StageScratch{} : StageScratch{bytes, bytes * most_teams};
 }
 
 void run_plane_stage(const PlaneStageCall& call, Precision precision, const StageMemory& memory, void* stream) {

@@ -10,8 +10,12 @@ struct StageMemory {
   std::int64_t bytes = 0;
 };
 
-/// Returns the bytes of StageMemory that a stage needs.
-[[nodiscard]] std::int64_t stage_scratch(const PlaneStageCall& call, Precision precision);
+/// Bytes of StageMemory of one team, and of as many teams as run at a time; 0 if shared memory suffices.
+struct StageScratch {
+  std::int64_t least = 0, most = 0;
+};
+[[nodiscard]] StageScratch stage_scratch(const PlaneStageCall& call, Precision precision);
+/// `memory`: at least the least of stage_scratch. Results do not depend on its size.
 void run_plane_stage(const PlaneStageCall& call, Precision precision, const StageMemory& memory, void* stream);
 /// The same for packed stages.
 void run_packed_stage(const PlaneStageCall& call, const PackedStack& stack, void* stream);
