@@ -15,8 +15,8 @@ namespace widelimit::app {
 [[nodiscard]] std::string scores_text(const std::vector<NamedScore>& parts, const std::vector<std::string>& classes);
 
 /// Returns the sentence that relates the accuracy on held-out samples to chance: its 95 % interval (Wilson), and the
-/// accuracy of predicting the largest class always. Empty for numbers and for all parts but "test": the machine has seen
-/// their samples.
+/// accuracy of predicting the largest class always. Empty for numbers and for all parts but "test": the machine has
+/// seen their samples.
 [[nodiscard]] std::string chance_text(const NamedScore& part, const std::vector<std::string>& classes);
 
 /// Returns score_json with the numbers of chance_text: `accuracy_interval`, `largest_class`.

@@ -138,6 +138,11 @@ TEST(Bound, HasAPage) {
   const Folder folder;
   (void)bounds_of(folder, {"--machine", "svm", "--report", "one.html"});
   EXPECT_TRUE(std::filesystem::exists(folder.path("one.html")));
+  const auto rows =
+      bounds_of(folder, {"--machine", "ridge", "--lambda", "0.1", "--sizes", "50,200", "--report", "zero.html"});
+  ASSERT_EQ(rows[1]["test"], 0);
+  const std::string page = folder.run({"cat", "zero.html"}).out;
+  EXPECT_EQ(page.find("non-positive"), std::string::npos) << "test errors of 0 are drawn";
   (void)bounds_of(folder, {"--machine", "svm", "--sizes", "50,200", "--random-labels", "1", "--report", "two.html"});
   expect_page_opens(folder, "two.html", 2);
 }
