@@ -1,3 +1,4 @@
+#include "app/bound/model_fit.hpp"
 #include "app/fit/fit_options.hpp"
 #include "app/shell/loading.hpp"
 #include "app/shell/outcome.hpp"
@@ -10,20 +11,20 @@
 #include "widelimit/data/dataset.hpp"
 #include "widelimit/data/labels/label_noise.hpp"
 #include "widelimit/data/labels/labels.hpp"
+#include "widelimit/data/preparation/missing.hpp"
 #include "widelimit/kernel/request.hpp"
 #include "widelimit/machine/model.hpp"
 #include "widelimit/machine/model_file.hpp"
 #include "widelimit/report/bound_report.hpp"
 
+#include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <cstring>
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 namespace widelimit::app {
@@ -130,60 +131,10 @@ void add_bound_options(CLI::App& verb, BoundChoice& choice) {
   add_common_options(verb, choice.fit.common);
 }
 
-/// Returns the values of a sample as bytes, identical for equal values in float and double.
-template <typename T>
-std::string row_key(const Matrix<T>& m, Index i) {
-  std::string key(sizeof(double) * static_cast<std::size_t>(m.cols()), '\0');
-  for (Index j = 0; j < m.cols(); ++j) {
-    const double value = static_cast<double>(m(i, j)) + 0.0;  // −0 is 0
-    std::memcpy(key.data() + sizeof(double) * static_cast<std::size_t>(j), &value, sizeof(double));
-  }
-  return key;
-}
-std::string row_key(const SparseMatrix& m, Index i) {
-  const SparseView::Row row = m.view().row(i);
-  std::string key;
-  for (std::size_t k = 0; k < row.size(); ++k) {  // shortest text that round-trips
-    if (row.values[k] != 0) key += fmt::format("{}:{} ", row.columns[k], row.values[k]);
-  }
-  return key;
-}
-std::string row_key(const Graphs& graphs, Index i) { return std::to_string(graphs_checksum({&graphs, i, 1})); }
-std::string row_key(const AnySamples& values, Index i) {
-  return std::visit([&](const auto& m) { return row_key(m, i); }, values);
-}
-
 /// Returns the request for the kernel of a model.
 KernelRequest request_of(const Model& model) {
   require_label_free(model, "bounds", "they hold for kernels that are independent of the sample");
   return {.kernel = model.kernel, .kind = model.kind, .precision = model.precision, .method = Method::exact};
-}
-
-/// Returns the fit behind a model: its coefficients at the indices of their samples in `train`, which is already
-/// scaled, and 0 elsewhere. Throws Error{input} if `train` lacks a sample of the model. Costs O(n·d).
-FittedMachine fit_of(const Model& model, const Dataset& train) {
-  if (!(train.shape == model.shape)) {
-    fail(Code::input, "samples of {} do not have the shape of the model's training samples", train.name);
-  }
-  std::unordered_multimap<std::string, Index> places;
-  for (Index i = 0; i < train.count(); ++i) places.emplace(row_key(train.values, i), i);
-  FittedMachine trained{
-      .machine = model.machine, .scheme = model.scheme, .classes = std::ssize(model.classes), .fit = {}};
-  trained.fit.alpha = Matrix<double>(train.count(), model.outputs());
-  trained.fit.bias = model.bias;
-  for (Index s = 0; s < model.supports(); ++s) {
-    const auto place = places.find(row_key(model.support, s));
-    if (place == places.end()) {
-      fail(Code::input,
-           "{} does not contain sample {} of the model; give the data it was fitted to, with the options of that fit "
-           "except --scale",
-           train.name, s);
-    }
-    for (Index j = 0; j < model.outputs(); ++j) trained.fit.alpha(place->second, j) = model.alpha(s, j);
-    places.erase(place);
-  }
-  trained.fit.summary.method = "read from a model";
-  return trained;
 }
 
 using Json = nlohmann::ordered_json;
@@ -256,8 +207,24 @@ std::vector<BoundRow> rows_of(const BoundChoice& choice, const BoundTask& whole,
   return rows;
 }
 
+/// Returns why the kernel depends on the training samples, which the proofs exclude; empty if it does not.
+/// [docs/theory/bounds.md]
+std::string dependence_text(Scaling scaling, Missing missing) {
+  std::vector<std::string> causes;
+  if (scaling != Scaling::none && scaling != Scaling::unit && scaling != Scaling::byte) {
+    causes.push_back(fmt::format("the scaling '{}'", to_string(scaling)));
+  }
+  if (fills(missing)) causes.push_back(fmt::format("the {} in place of missing values", to_string(missing)));
+  if (causes.empty()) return {};
+  return fmt::format(
+      "no guarantee: {} {} computed from the training samples, but the bounds hold for kernels fixed "
+      "before the sample is drawn; scale by unit or byte, or not at all",
+      fmt::join(causes, " and "), causes.size() == 1 ? "is" : "are");
+}
+
 /// Returns the remarks below the table.
-std::vector<std::string> remarks(const std::vector<BoundRow>& rows, const BoundChoice& choice) {
+std::vector<std::string> remarks(const std::vector<BoundRow>& rows, const BoundChoice& choice,
+                                 const std::string& dependence) {
   std::vector<std::string> lines;
   const auto add = [&](const std::string& line) {
     if (std::find(lines.begin(), lines.end(), line) == lines.end()) lines.push_back(line);
@@ -278,6 +245,7 @@ std::vector<std::string> remarks(const std::vector<BoundRow>& rows, const BoundC
     }
   }
   add("'EQ' treats B as fixed before the sample is drawn; 'all norms' is valid for the B of this fit");
+  if (!dependence.empty()) add(dependence);
   if (choice.random_labels) add("random labels: the labels of the test samples are random, too");
   if (choice.flip) {
     add("flipped labels: 'test' and 'clean labels' (a guarantee) refer to clean labels, 'EQ' and 'all norms' to "
@@ -292,6 +260,7 @@ struct BoundOutcome {
   Precision precision = Precision::f64;
   std::string title;
   std::vector<std::string> notes;
+  std::string dependence;  ///< of the kernel on the sample
 };
 
 BoundOutcome bounds_of_model(const BoundChoice& choice, const Engine& engine) {
@@ -321,7 +290,9 @@ BoundOutcome bounds_of_model(const BoundChoice& choice, const Engine& engine) {
                        .kernel_seconds = kernels.seconds,
                        .precision = model.precision,
                        .title = fmt::format("Bounds of {} on {}", to_string(model.machine), data.train.name),
-                       .notes = data.notes};
+                       .notes = data.notes,
+                       .dependence = dependence_text(model.scaling ? model.scaling->scaling() : Scaling::none,
+                                                     model.origin.layout.missing)};
   outcome.rows.push_back(bound_row(task, trained, options, &bar, true));
   return outcome;
 }
@@ -335,7 +306,9 @@ BoundOutcome bounds_of_fit(const BoundChoice& choice, const KernelRequest& reque
           .kernel_seconds = kernels.seconds,
           .precision = request.precision,
           .title = fmt::format("Bounds of {} on {}", choice.fit.machine, data.train.name),
-          .notes = data.notes};
+          .notes = data.notes,
+          .dependence = dependence_text(data.scaling ? data.scaling->scaling() : Scaling::none,
+                                        choice.fit.data.parsed().table.missing)};
 }
 
 void write_bound_page(const std::string& path, const BoundOutcome& outcome, const std::vector<std::string>& lines,
@@ -366,7 +339,7 @@ void run_bound(const BoundChoice& choice) {
   Json rows = Json::array();
   for (const BoundRow& row : outcome.rows) rows.push_back(bound_json(row));
   record.results["bounds"] = std::move(rows);
-  const std::vector<std::string> lines = remarks(outcome.rows, choice);
+  const std::vector<std::string> lines = remarks(outcome.rows, choice, outcome.dependence);
   record.results["remarks"] = lines;
   std::string output = table_text(bound_table(outcome.rows));
   for (const std::string& line : lines) output += line + "\n";

@@ -117,9 +117,37 @@ Table sample_table(const Certified& certified, const std::vector<std::string>& n
 }
 
 /// Returns interval for trained networks, whatever --method is; "all" means the methods that the model supports.
-std::vector<CertificateMethod> methods_of(const Predictor& predictor, const std::string& name) {
+std::vector<CertificateMethod> methods_of(const Predictor& predictor, const std::string& name,
+                                          const CertifyOptions& how) {
   if (predictor.network) return {CertificateMethod::interval};
-  return name == "all" ? certificate_methods(*predictor.model) : parse_methods(name);
+  return name == "all" ? certificate_methods(*predictor.model, how) : parse_methods(name);
+}
+
+/// Returns the largest ratio of the scales of two features; 1 if the scaling is not feature by feature.
+double scale_ratio(const Predictor& predictor) {
+  const std::optional<Scaler>& scaling = predictor.model ? predictor.model->scaling : predictor.network->notes.scaling;
+  if (!scaling || scaling->scale().empty()) return 1;
+  const auto smaller = [](double a, double b) { return std::abs(a) < std::abs(b); };
+  const auto [least, most] = std::minmax_element(scaling->scale().begin(), scaling->scale().end(), smaller);
+  return std::abs(*most / *least);
+}
+
+/// Returns what the radii do not tell.
+std::vector<std::string> notes_on(const Predictor& predictor, const CertifyOptions& how) {
+  constexpr double unlike = 100;
+  std::vector<std::string> notes;
+  if (predictor.classes.empty()) {
+    notes.emplace_back("the model predicts numbers: 'correct' and the radii refer to their signs");
+  }
+  const bool in_units_of_samples = how.units.value_or(CertificateUnits::input) == CertificateUnits::input;
+  if (const double ratio = scale_ratio(predictor); in_units_of_samples && how.widths.empty() && ratio > unlike) {
+    notes.push_back(
+        fmt::format("the scales of the features differ by a factor of {:.1g}, but a radius changes all "
+                    "features by the same amount; --units scaled measures each by its own scale, and "
+                    "--widths by its own width",
+                    ratio));
+  }
+  return notes;
 }
 
 /// Returns the predicted classes of the attacked samples; empty if none are kept.
@@ -179,17 +207,21 @@ void run_certify(const CertifyChoice& choice) {
     note(choice.common, "--method has no effect on a trained network; its certificates use interval bounds");
   }
 
+  const std::vector<std::string> remarks = notes_on(predictor, how);
+  for (const std::string& remark : remarks) note(choice.common, remark);
+
   ProgressBar bar(choice.common);
   how.progress = &bar;
   const auto start = Clock::now();
   const Certified certified = certify_with_methods(
-      methods_of(predictor, choice.method), how,
+      methods_of(predictor, choice.method, how), how,
       [&](const CertifyOptions& own) { return certify_predictor(predictor, data, labels, own, *engine); });
   const std::vector<double> at = choice.at.empty() ? round_radii(certified.best(), 3) : choice.at;
   const Table table = how.radius ? verdict_table(certified, *how.radius) : certified_table(certified, at);
   Record record("certify");
   record.settings = certify_settings(choice, how, predictor);
   record.notes = samples.notes;
+  record.notes.insert(record.notes.end(), remarks.begin(), remarks.end());
   record.seed = choice.common.seed;
   record.ran_on(*engine, Precision::f64);
   record.timings.emplace_back("certify", seconds_since(start));

@@ -117,7 +117,10 @@ std::optional<Illustration> least_robust_pictures(const CertifyPage& shown, cons
 void write_certify_page(const std::filesystem::path& path, const CertifyPage& shown,
                         const nlohmann::ordered_json& settings) {
   const CertificateStatistics stats = statistics(shown.certified.best());
-  Page page(shown.title, certified_summary(shown.certified));
+  std::string summary = certified_summary(shown.certified);
+  summary.pop_back();
+  for (auto at = summary.find('\n'); at != std::string::npos; at = summary.find('\n')) summary.replace(at, 1, "; ");
+  Page page(shown.title, summary);
   std::vector<std::pair<std::string, std::string>> numbers{
       {"accuracy", fmt::format("{:.2f} %", 100 * stats.accuracy())},
       {"mean certified radius", fmt::format("{:.3g}", stats.mean)}};

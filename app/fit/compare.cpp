@@ -9,6 +9,7 @@
 #include "app/shell/remedies.hpp"
 
 #include "widelimit/analysis/comparison/compare.hpp"
+#include "widelimit/data/labels/labels.hpp"
 #include "widelimit/report/comparison_report.hpp"
 #include "widelimit/report/csv.hpp"
 
@@ -164,6 +165,7 @@ Comparison compare_on(const CompareChoice& choice, const TrainTest& data, const 
                          .memory = choice.common.memory_limit()};
   const Machine machine = options.tune.machine.machine;
   const FitTargets targets = fit_targets(machine, data.train);
+  if (!targets.labels.empty() && options.tune.given_folds.empty()) require_members(data.train, 2, "folds need");
   options.tune.machine.class_weights = choice.class_weights.of(data.train.class_names);
   std::optional<TestSamples> test;
   if (data.test) test = {data.test->view(), fit_targets(machine, *data.test)};

@@ -9,6 +9,7 @@
 
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/version.hpp"
+#include "widelimit/data/labels/labels.hpp"
 #include "widelimit/machine/fit_data.hpp"
 #include "widelimit/machine/model.hpp"
 #include "widelimit/machine/model_file.hpp"
@@ -29,6 +30,7 @@ void note_solver(const FitOptions& options, const FittedData& fitted) {
 
 FittedData fitted_machine(const FitOptions& options, const KernelRequest& request, const TrainTest& data,
                           const Engine& engine) {
+  if (options.probability) require_members(data.train, 2, "probabilities need");
   FitDataOptions how{.machine = options.machine_options(data.train),
                      .posterior = options.posterior,
                      .solver = parse_solver(options.solver),
@@ -159,7 +161,7 @@ FitOutcome fit_to_file(const FitOptions& options, const KernelRequest& request, 
     outcome.text += fmt::format("log marginal likelihood {:.6g}\n", *fitted.likelihood);
   }
   outcome.scores = scores_of(fitted, data);
-  for (const auto& [name, found] : outcome.scores) results[name] = score_json(found, model.classes);
+  for (const NamedScore& part : outcome.scores) results[part.first] = part_json(part, model.classes);
   outcome.text += scores_text(outcome.scores, model.classes);
   const auto add_outputs = [&](const char* name, const Matrix<double>& decisions, const Dataset& part) {
     if (part.outputs.rows() == 0) return;

@@ -1,5 +1,7 @@
 #include "app/fit/machine_pages.hpp"
 
+#include "app/fit/scores_text.hpp"
+
 #include "widelimit/report/fit_summary.hpp"
 #include "widelimit/report/html.hpp"
 
@@ -26,7 +28,11 @@ void add_scores(Page& page, const std::vector<NamedScore>& scores, const std::ve
   std::vector<std::pair<std::string, std::vector<double>>> distances;
   std::vector<std::pair<std::string, ProbabilityScores>> calibrations;
   page.section("Scores").table(scores_table(scores));
-  for (const auto& [name, score] : scores) {
+  for (const NamedScore& part : scores) {
+    const auto& [name, score] = part;
+    if (const std::string chance = chance_text(part, classes); !chance.empty()) {
+      page.paragraph(fmt::format("{}: {}", name, chance));
+    }
     for (const std::string& note : missing_scores(score, classes)) page.paragraph(fmt::format("{}: {}", name, note));
     const auto* found = std::get_if<ClassScores>(&score);
     if (found == nullptr) continue;

@@ -173,8 +173,8 @@ void run_predict(const PredictChoice& options) {
   std::vector<NamedScore> scores;
   if (auto found =
           score(model.scheme, std::ssize(model.classes), predictions.decisions, data, predictions.probabilities)) {
-    record.results["score"] = score_json(*found, model.classes);
-    scores.emplace_back(options.data.part == "train" ? "train" : "test", std::move(*found));
+    scores.emplace_back(to_string(samples.part), std::move(*found));
+    record.results["score"] = part_json(scores.back(), model.classes);
     output += scores_text(scores, model.classes);
   }
   if (data.outputs.rows() > 0) output += add_output_errors(predictions.decisions, data, record.results["score"]) + "\n";

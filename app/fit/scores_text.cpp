@@ -2,16 +2,64 @@
 
 #include "app/shell/outcome.hpp"
 
+#include "widelimit/analysis/comparison/paired_tests.hpp"
+#include "widelimit/data/origin.hpp"
+
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace widelimit::app {
 
+namespace {
+
+/// Returns the scores of classes of a part that the machine has not been fitted to, or null.
+const ClassScores* held_out(const NamedScore& part) {
+  return part.first == to_string(Part::test) ? std::get_if<ClassScores>(&part.second) : nullptr;
+}
+
+std::size_t largest_class(const ClassScores& scores) {
+  const auto most = std::max_element(scores.classes.begin(), scores.classes.end(),
+                                     [](const ClassScore& a, const ClassScore& b) { return a.support < b.support; });
+  return static_cast<std::size_t>(most - scores.classes.begin());
+}
+
+double share_of_class(const ClassScores& scores, std::size_t c) {
+  return static_cast<double>(scores.classes[c].support) / static_cast<double>(scores.samples);
+}
+
+}  // namespace
+
+std::string chance_text(const NamedScore& part, const std::vector<std::string>& classes) {
+  const ClassScores* scores = held_out(part);
+  if (scores == nullptr) return {};
+  const Interval interval = wilson_interval(scores->correct, scores->samples);
+  const std::size_t largest = largest_class(*scores);
+  return fmt::format("95 % interval of the accuracy {:.3f} … {:.3f}; predicting '{}' always reaches {:.4f}",
+                     interval.low, interval.high, classes[largest], share_of_class(*scores, largest));
+}
+
+nlohmann::ordered_json part_json(const NamedScore& part, const std::vector<std::string>& classes) {
+  nlohmann::ordered_json json = score_json(part.second, classes);
+  const ClassScores* scores = held_out(part);
+  if (scores == nullptr) return json;
+  const Interval interval = wilson_interval(scores->correct, scores->samples);
+  const std::size_t largest = largest_class(*scores);
+  json["accuracy_interval"] = {interval.low, interval.high};
+  json["largest_class"] = {{"class", classes[largest]}, {"share", share_of_class(*scores, largest)}};
+  return json;
+}
+
 std::string scores_text(const std::vector<NamedScore>& parts, const std::vector<std::string>& classes) {
   constexpr std::size_t most_classes = 20;  // more do not fit into a terminal
   std::string text;
-  for (const auto& [name, score] : parts) text += fmt::format("{:<5} {}\n", name, score_text(score));
+  for (const NamedScore& part : parts) {
+    text += fmt::format("{:<5} {}\n", part.first, score_text(part.second));
+    if (const std::string chance = chance_text(part, classes); !chance.empty()) {
+      text += fmt::format("{:<5} {}\n", part.first, chance);
+    }
+  }
   if (parts.empty()) return text;
   const auto& [last_name, last] = parts.back();
   if (const auto* scores = std::get_if<ClassScores>(&last)) {

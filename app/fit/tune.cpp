@@ -10,12 +10,15 @@
 #include "app/shell/progress_bar.hpp"
 
 #include "widelimit/base/error.hpp"
+#include "widelimit/data/labels/labels.hpp"
 #include "widelimit/engine/device_matrices.hpp"
 #include "widelimit/engine/select.hpp"
 #include "widelimit/kernel/gram.hpp"
 #include "widelimit/kernel/request.hpp"
 #include "widelimit/machine/tune.hpp"
 #include "widelimit/network/network.hpp"
+
+#include <algorithm>
 
 namespace widelimit::app {
 
@@ -49,6 +52,8 @@ std::vector<TunePoint> tune_on(const TuneChoice& choice, const GramMatrix& k, bo
   options.machine.check_definite = !semidefinite;
   options.samples = data.view();
   if (!data.labels.empty() && options.machine.machine != Machine::svr) {
+    const bool leave_one_out = choice.uses_leave_one_out() && !options.label_aware;
+    if (!leave_one_out && options.given_folds.empty()) require_members(data, 2, "folds need");
     return tune_classes(k, data.labels, std::ssize(data.class_names), options);
   }
   if (data.targets.empty()) fail(Code::input, "{} has no labels; --label names their column", data.name);
@@ -159,6 +164,28 @@ nlohmann::ordered_json candidates_json(const std::vector<LambdaPath>& candidates
   return json;
 }
 
+/// Returns what the error of the best candidate does not tell.
+std::vector<std::string> remarks_on(const std::vector<LambdaPath>& candidates, std::size_t chosen,
+                                    const TunePoint& best, bool tested) {
+  std::vector<std::string> remarks;
+  const std::vector<TunePoint>& points = candidates[chosen].points;
+  const auto [least, most] = std::minmax_element(
+      points.begin(), points.end(), [](const TunePoint& a, const TunePoint& b) { return a.lambda < b.lambda; });
+  if (points.size() > 1 && (best.lambda == least->lambda || best.lambda == most->lambda)) {
+    const bool low = best.lambda == least->lambda;
+    remarks.push_back(fmt::format("the selected λ is the {} of those tried; try {} values (--lambdas)",
+                                  low ? "smallest" : "largest", low ? "smaller" : "larger"));
+  }
+  std::size_t tried = 0;
+  for (const LambdaPath& candidate : candidates) tried += candidate.points.size();
+  if (tried > 1) {
+    remarks.push_back(
+        fmt::format("the error is the smallest of {} on the samples that selected it, and therefore optimistic{}",
+                    tried, tested ? "" : "; --out with --test or --split scores the choice on other samples"));
+  }
+  return remarks;
+}
+
 /// Returns the options with which `fit` fits the selected machine.
 FitOptions fit_options(const TuneChoice& choice, const Network& network, double lambda) {
   FitOptions options = choice.fit_options({.network = network.to_text(), .kind = choice.kind}, lambda, *choice.out);
@@ -223,6 +250,10 @@ void run_tune(const TuneChoice& choice) {
   const std::string sentence = fmt::format("best by {}: {}, --lambda {:.6g}, error {:.4g}", method,
                                            candidates[chosen].name, best.lambda, *best.error());
   std::string output = table_text(table) + sentence + "\n";
+  for (const std::string& remark : remarks_on(candidates, chosen, best, loaded.test.has_value())) {
+    record.notes.push_back(remark);
+    output += fmt::format("note: {}\n", remark);
+  }
   FitOutcome refitted;
   if (choice.out) {
     const FitOptions options = fit_options(choice, found.networks[chosen], best.lambda);

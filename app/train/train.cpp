@@ -55,14 +55,12 @@ void add_machine(Page& page, const NetAsMachine& net) {
                  .caption = "Empirical kernels along training, weighted by the loss derivatives."}});
 }
 
-/// Returns the scores of the network on training and test samples, without parts whose outputs are not finite.
+/// Returns the scores of the network on training and test samples.
 std::vector<NamedScore> network_scores(const TrainedNetwork& trained, LossKind loss, const TrainTest& data,
                                        const Engine& engine) {
   std::vector<NamedScore> scores;
   const auto add = [&](const char* name, const Dataset& part) {
     const Matrix<double> outputs = predict_outputs(trained, part.view(), engine);
-    const double* const end = outputs.data() + outputs.rows() * outputs.cols();
-    if (!std::all_of(outputs.data(), end, [](double output) { return std::isfinite(output); })) return;
     const bool classes = !data.train.labels.empty();
     const Scheme scheme = !classes ? Scheme::values : (outputs.cols() == 1 ? Scheme::sign : Scheme::one_hot);
     const Matrix<double> probabilities = classes ? network_probabilities(loss, outputs) : Matrix<double>();
@@ -323,8 +321,11 @@ void run_training(const TrainChoice& choice) {
   output += fmt::format("{} weights, {} steps in {}\n", trained.summary.weights, trained.summary.steps,
                         duration_text(trained.summary.seconds));
   output += learning_rate_text(trained.summary, options);
-  const std::vector<NamedScore> scores = network_scores(trained, options.loss.kind, data, *engine);
-  for (const auto& [name, found] : scores) record.results[name] = score_json(found, data.train.class_names);
+  // A network that diverged or died is not written; its scores would describe no result.
+  const std::vector<NamedScore> scores = is_usable(trained.summary)
+                                             ? network_scores(trained, options.loss.kind, data, *engine)
+                                             : std::vector<NamedScore>();
+  for (const NamedScore& part : scores) record.results[part.first] = part_json(part, data.train.class_names);
   output += scores_text(scores, data.train.class_names);
   if (net.difference) {
     record.results["kernel_machine"] = machine_json(net);

@@ -228,8 +228,8 @@ nlohmann::ordered_json train_settings(const TrainChoice& choice, const Network& 
   settings["regulariser"] = to_string(options.regulariser);
   settings["lambda"] = options.lambda;
   if (options.rate) settings["rate"] = *options.rate;
-  if (options.epochs > 0) settings["epochs"] = options.epochs;
-  if (options.epochs == 0) settings["steps"] = options.steps;
+  if (options.epochs) settings["epochs"] = *options.epochs;
+  if (!options.epochs) settings["steps"] = options.steps;
   settings["batch"] = options.batch;
   add_optimiser_settings(options, settings);
   if (options.flow_time > 0) {

@@ -43,6 +43,27 @@ TEST_P(BoundVerb, BoundsEveryMachineOfClasses) {
 INSTANTIATE_TEST_SUITE_P(Machines, BoundVerb,
                          testing::Values("regression", "ridge", "hard-svm", "svm", "svm2", "logistic"));
 
+/// Its theorems hold for kernels that do not depend on the sample.
+TEST(Bound, FittedScalingHasNoGuarantee) {
+  const Folder folder;
+  const auto warned = [&](const Words& words) {
+    const Finished run = folder.widelimit(words);
+    EXPECT_EQ(run.status, 0) << run.err;
+    return run.record()["results"]["remarks"].dump().find("no guarantee: the scaling 'standard'") != std::string::npos;
+  };
+  Words words = bound_words({});
+  EXPECT_FALSE(warned(words));
+  words[10] = "standard";
+  EXPECT_TRUE(warned(words));
+  const Words data{"--train", "digits", "--classes", "0,1", "--limit", "60"};
+  Words fit{"fit", "--network", "fc:1", "--scale", "standard", "--out", "m.h5"};
+  fit.insert(fit.end(), data.begin(), data.end());
+  ASSERT_EQ(folder.widelimit(fit).status, 0);
+  Words of_model{"bound", "--model", "m.h5", "--json"};
+  of_model.insert(of_model.end(), data.begin(), data.end());
+  EXPECT_TRUE(warned(of_model));
+}
+
 TEST(Bound, RandomAndFlippedLabelsBySize) {
   const Folder folder;
   const auto rows = bounds_of(
@@ -117,6 +138,11 @@ TEST(Bound, HasAPage) {
   const Folder folder;
   (void)bounds_of(folder, {"--machine", "svm", "--report", "one.html"});
   EXPECT_TRUE(std::filesystem::exists(folder.path("one.html")));
+  const auto rows =
+      bounds_of(folder, {"--machine", "ridge", "--lambda", "0.1", "--sizes", "50,200", "--report", "zero.html"});
+  ASSERT_EQ(rows[1]["test"], 0);
+  const std::string page = folder.run({"cat", "zero.html"}).out;
+  EXPECT_EQ(page.find("non-positive"), std::string::npos) << "test errors of 0 are drawn";
   (void)bounds_of(folder, {"--machine", "svm", "--sizes", "50,200", "--random-labels", "1", "--report", "two.html"});
   expect_page_opens(folder, "two.html", 2);
 }

@@ -2,6 +2,8 @@
 
 #include "widelimit/report/drawing/gnuplot.hpp"
 
+#include <fmt/format.h>
+
 #include <cmath>
 
 namespace widelimit::test {
@@ -64,6 +66,36 @@ TEST_F(Certify, MethodsGrowAndStayBelowTheAttack) {
   EXPECT_GT(found["methods"][2]["ratio"], 0.1);
   EXPECT_LE(found["methods"][2]["ratio"], 1.0);
   EXPECT_GT(found["methods"][2]["mean"], found["methods"][0]["mean"]);
+}
+
+TEST_F(Certify, TablesWithUnlikeScalesAreNoted) {
+  std::string text = "age,income,y\n";
+  for (int i = 0; i < 30; ++i)
+    text += fmt::format("{},{},{}\n", i * 7 % 13, 1e6 * (i * 5 % 11), i % 2 == 0 ? "p" : "q");
+  folder.write("t.csv", text);
+  const Words fitted{"fit",      "--network", "fc:1", "--train", "t.csv", "--scale",
+                     "standard", "--split",   "0.8",  "--out",   "m.h5",  "-q"};
+  ASSERT_EQ(folder.widelimit(fitted).status, 0);
+  Words words{"certify", "--model", "m.h5", "--test", "t.csv", "--part", "test", "--method", "all", "--json"};
+  const Finished unlike = folder.widelimit(words);
+  ASSERT_EQ(unlike.status, 0) << unlike.err;
+  EXPECT_EQ(unlike.record()["results"]["methods"].size(), 2U) << "Theorem 4.2 has no balls of unequal widths";
+  EXPECT_NE(unlike.err.find("scales of the features differ"), std::string::npos) << unlike.err;
+  EXPECT_EQ(unlike.record()["notes"].size(), 1U);
+  extend(words, {"--units", "scaled"});
+  const Finished alike = folder.widelimit(words);
+  EXPECT_EQ(alike.record()["results"]["methods"].size(), 3U);
+  EXPECT_FALSE(alike.record().contains("notes"));
+}
+
+TEST_F(Certify, OfNumbersRefersToSigns) {
+  folder.write("t.csv", "a,b,y\n1,2,0.5\n2,1,-0.5\n3,5,1.5\n-1,2,-2.5\n");
+  ASSERT_EQ(
+      folder.widelimit({"fit", "--network", "fc:1", "--train", "t.csv", "--machine", "ridge", "--out", "m.h5"}).status,
+      0);
+  const Finished run = folder.widelimit({"certify", "--model", "m.h5", "--test", "t.csv"});
+  ASSERT_EQ(run.status, 0) << run.err;
+  EXPECT_NE(run.err.find("predicts numbers"), std::string::npos) << run.err;
 }
 
 TEST_F(Certify, OneRadiusIsAYesOrANo) {
@@ -183,6 +215,7 @@ TEST_F(Certify, PageShowsTheWeakestSamples) {
   expect_page_opens(folder, "r.html", 3);
   const Finished page = folder.run({"cat", "r.html"});
   EXPECT_NE(page.out.find("data:image/png;base64,"), std::string::npos);
+  EXPECT_NE(page.out.find("; radii are in the units of the samples<"), std::string::npos);
 }
 
 TEST_F(Certify, HearsAnInterrupt) {

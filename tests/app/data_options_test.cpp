@@ -54,7 +54,8 @@ TEST(DataOptions, ASortedFileIsSplitIntoAllClasses) {
   const auto confusion = fit.record()["results"]["test"]["confusion"];
   ASSERT_EQ(confusion.size(), 3U);
   for (const auto& row : confusion) EXPECT_EQ(row[0].get<int>() + row[1].get<int>() + row[2].get<int>(), 4);
-  EXPECT_FALSE(fit.record().contains("notes"));
+  EXPECT_FALSE(has_note(fit.record(), "class"));
+  EXPECT_TRUE(has_note(fit.record(), "test samples equal a training sample")) << "rows with equal imputed values";
 
   const Finished ordered = folder.widelimit(fit_words({"--split", "0.8", "--split-order", "file"}));
   ASSERT_EQ(ordered.status, 0) << ordered.err;

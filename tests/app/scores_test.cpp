@@ -1,6 +1,7 @@
 #include "tests/app/program.hpp"
 #include "widelimit/data/formats/npz.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -50,6 +51,38 @@ TEST(FitScores, OfClassesAreInTheRecordAndInTheText) {
   for (const char* part : {"balanced", "precision", "recall", "F1", "AUC", "log loss", "Brier", "class (test)"}) {
     EXPECT_NE(predicted.out.find(part), std::string::npos) << part << predicted.out;
   }
+}
+
+/// Wilson's interval for 1 of 3: (p + z²/2n ± z·√(p(1 − p)/n + z²/4n²))/(1 + z²/n) with z = 1.95996.
+TEST(FitScores, OfHeldOutSamplesAreComparedWithChance) {
+  const Folder folder;
+  folder.write("t.csv", "a,b,y\n1,0,p\n0.9,0.1,p\n0,1,q\n0.1,0.9,q\n");
+  folder.write("new.csv", "a,b,y\n1,0.2,p\n0.8,0,q\n0.7,0.1,q\n");
+  const Words words{"fit",       "--network", "fc:1",     "--train", "t.csv", "--test", "new.csv",
+                    "--machine", "ridge",     "--lambda", "0.1",     "--out", "m.h5"};
+  const Finished run = folder.widelimit(joined(words, {"--json"}));
+  ASSERT_EQ(run.status, 0) << run.err;
+  const auto test = run.record()["results"]["test"];
+  ASSERT_EQ(test["correct"], 1);
+  EXPECT_NEAR(test["accuracy_interval"][0].get<double>(), 0.0614920, 1e-6);
+  EXPECT_NEAR(test["accuracy_interval"][1].get<double>(), 0.7923404, 1e-6);
+  EXPECT_EQ(test["largest_class"]["class"], "q");
+  EXPECT_NEAR(test["largest_class"]["share"].get<double>(), 2.0 / 3, 1e-15);
+  EXPECT_FALSE(run.record()["results"]["train"].contains("accuracy_interval")) << "the machine has seen these";
+  const std::string text = folder.widelimit(words).out;
+  EXPECT_NE(text.find("test  95 % interval of the accuracy 0.061 … 0.792; predicting 'q' always reaches 0.6667"),
+            std::string::npos)
+      << text;
+}
+
+TEST(FitScores, OfKnownSamplesAreNotCalledTest) {
+  const Folder folder;
+  folder.write("t.csv", "a,b,y\n1,0,p\n0.9,0.1,p\n0,1,q\n0.1,0.9,q\n");
+  ASSERT_EQ(folder.widelimit({"fit", "--network", "fc:1", "--train", "t.csv", "--out", "m.h5"}).status, 0);
+  const Finished run = folder.widelimit({"predict", "--model", "m.h5", "--test", "t.csv"});
+  ASSERT_EQ(run.status, 0) << run.err;
+  EXPECT_NE(run.out.find("train accuracy"), std::string::npos) << run.out;
+  EXPECT_EQ(run.out.find("test "), std::string::npos) << run.out;
 }
 
 TEST(FitScores, OfASingleClassSaySo) {
@@ -152,6 +185,39 @@ TEST(TuneOut, HasProbabilitiesAndDepths) {
   EXPECT_EQ(folder.widelimit(joined(without, {"--split", "0.5"})).status, 2);
   EXPECT_EQ(folder.widelimit(joined(without, {"--probability"})).status, 2);
   EXPECT_EQ(folder.widelimit(joined(without, {"--out", "m.npz"})).status, 2);
+}
+
+TEST(Tune, SaysWhatItsErrorDoesNotTell) {
+  const Folder folder;
+  const Words words{"tune", "--network", "fc:1", "--train", "digits", "--classes", "3,8", "--limit", "60", "--lambdas"};
+  const auto notes = [&](const Words& more) {
+    const Finished run = folder.widelimit(joined(joined(words, more), {"--json"}));
+    EXPECT_EQ(run.status, 0) << run.err;
+    return run.record().value("notes", nlohmann::json::array()).dump();
+  };
+  const std::string open = notes({"0.001,1000"});
+  EXPECT_NE(open.find("is the smallest of 2 on the samples that selected it"), std::string::npos) << open;
+  EXPECT_NE(open.find("of those tried"), std::string::npos) << "one of two values is always at an end: " << open;
+  EXPECT_NE(open.find("--out with --test or --split"), std::string::npos) << open;
+  const std::string tested = notes({"0.001,1000", "--split", "0.8", "--out", "m.h5"});
+  EXPECT_NE(tested.find("therefore optimistic\""), std::string::npos) << tested;
+  EXPECT_EQ(notes({"1"}), "[]") << "nothing was selected";
+}
+
+TEST(Tune, NamesAClassThatFoldsCannotShare) {
+  const Folder folder;
+  std::string table = "a,b,y\n0,1,rare\n";
+  for (int i = 0; i < 20; ++i) table += fmt::format("{},{},{}\n", i % 7, i * i % 5, i % 2 == 0 ? "p" : "q");
+  folder.write("t.csv", table);
+  for (const Words& words :
+       {Words{"tune", "--network", "fc:1", "--machine", "svm"}, Words{"compare", "--kernels", "rbf"},
+        Words{"fit", "--network", "fc:1", "--probability", "--out", "m.h5"}}) {
+    const Finished run = folder.widelimit(joined(words, {"--train", "t.csv"}));
+    EXPECT_EQ(run.status, 3) << words[0];
+    EXPECT_NE(run.err.find("class 'rare' has 1 sample"), std::string::npos) << run.err;
+  }
+  EXPECT_EQ(folder.widelimit({"tune", "--network", "fc:1", "--machine", "ridge", "--train", "t.csv"}).status, 0)
+      << "leave-one-out has no folds";
 }
 
 TEST(Balance, WeighsTheRareClassAsTheOther) {

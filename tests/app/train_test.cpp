@@ -115,6 +115,32 @@ TEST(TrainVerb, TakesAnOptimiserAndASchedule) {
   EXPECT_EQ(with({"--schedule", "step", "--milestones", "0.7,0.2"}).status, 2);
 }
 
+/// A rate far beyond stability overflows the outputs, which the scores would report instead of the cause.
+TEST(TrainVerb, NamesDivergenceAtAnyRate) {
+  const Folder folder;
+  for (const char* loss : {"squared", "hinge", "softmax"}) {
+    for (const char* rate : {"1e9", "1e100", "1e300"}) {
+      Words words = train_words({"--loss", loss, "--out", "n.h5"});
+      words[16] = rate;
+      const Finished run = folder.widelimit(words);
+      EXPECT_EQ(run.status, 4) << rate;
+      EXPECT_NE(run.err.find("diverged"), std::string::npos) << loss << ", " << rate << ": " << run.err;
+      EXPECT_EQ(run.record()["results"]["ending"], "diverged");
+      EXPECT_FALSE(run.record()["results"].contains("train")) << "scores of a network that is not written";
+      EXPECT_TRUE(folder.names().empty());
+    }
+  }
+}
+
+TEST(TrainVerb, ZeroEpochsAreZeroSteps) {
+  const Folder folder;
+  const Finished run = folder.widelimit({"train", "--network", "fc:1", "--train", "digits", "--limit", "20", "--width",
+                                         "8", "--rate", "0.01", "--epochs", "0", "--batch", "4", "--json"});
+  ASSERT_EQ(run.status, 0) << run.err;
+  EXPECT_EQ(run.record()["results"]["steps"], 0);
+  EXPECT_EQ(run.record()["settings"]["epochs"], 0);
+}
+
 TEST(TrainVerb, GoesOnFromACheckpoint) {
   const Folder folder;
   const Words problem{"train",   "--network",   "conv relu conv relu flatten dense",

@@ -1,9 +1,11 @@
 #include "tests/app/program.hpp"
 #include "tests/paths.hpp"
+#include "widelimit/base/utf8.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <sstream>
 
 namespace widelimit::test {
 namespace {
@@ -204,6 +206,21 @@ TEST(Usage, HelpIsInColumns) {
       if (at == std::string::npos) continue;
       const std::string rest = help.substr(at + std::string_view(type).size());
       EXPECT_EQ(rest.find_first_not_of(' '), static_cast<std::size_t>(blanks)) << type;
+    }
+  }
+}
+
+/// Only the usage line of long names and the example, which is to be copied, may exceed a terminal of 80 columns.
+TEST(Usage, HelpFitsIntoATerminal) {
+  const Folder folder;
+  std::vector<Words> verbs = all_verbs;
+  for (const char* verb : {"fit", "tune", "predict", "certify", "train", "flow"}) verbs.push_back({verb});
+  verbs.push_back({"experiment", "uci-90"});
+  for (Words words : verbs) {
+    words.emplace_back("--help");
+    std::istringstream help(folder.widelimit(words).out);
+    for (std::string line; std::getline(help, line) && line != "Example:";) {
+      EXPECT_LE(count_characters(line), 80U) << line;
     }
   }
 }

@@ -217,6 +217,7 @@ TEST(Certify, HandlesBiasesLayerByLayer) {
   EXPECT_THROW(static_cast<void>(certify(model, rows_of(x), labels, {.method = CertificateMethod::paper})), Error);
   EXPECT_EQ(certificate_methods(model), (std::vector{CertificateMethod::interval, CertificateMethod::convex}));
   EXPECT_EQ(certificate_methods(without).size(), 3U);
+  EXPECT_EQ(certificate_methods(without, {.widths = {1, 0.5}}).size(), 2U) << "balls that are no cubes";
 }
 
 TEST(Certify, DoesNotSeeTheBiasOfAFrozenLastLayer) {

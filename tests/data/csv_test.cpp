@@ -46,6 +46,57 @@ TEST(Csv, HeaderFoundByItsText) {
   EXPECT_EQ(parse_csv("a,b,class\n1,2,dog\n3,4,cat\n").count(), 2);
 }
 
+/// Programs name columns without names 0, 1, 2, …; as a sample, such a row would add a class.
+TEST(Csv, NumbersOfColumnsAreAHeader) {
+  const Dataset named = parse_csv("0,1,2,label\n0.5,1,2,dog\n3,4,5,cat\n");
+  EXPECT_EQ(named.count(), 2);
+  EXPECT_EQ(named.class_names, (Names{"cat", "dog"}));
+  EXPECT_EQ(named.layout.feature_names(), (Names{"0", "1", "2"}));
+  EXPECT_EQ(parse_csv("0,1,2,3\n0.5,1,2,0\n3,4,5,1\n").count(), 2);
+  EXPECT_EQ(parse_csv("label,0,1,2\ndog,0.5,1,2\n", labelled("0")).count(), 1);
+  EXPECT_EQ(parse_csv("0,1,2\n0.5,1,2\n", labelled("none")).count(), 1);
+  EXPECT_EQ(parse_csv("0,1,2,dog\n3,4,5,cat\n").count(), 2) << "rows of integers are samples";
+  EXPECT_EQ(parse_csv("0,1,dog\n0.5,4,cat\n").count(), 2) << "corners of a square are samples";
+  EXPECT_EQ(parse_csv("0,1,2,7\n0.5,1,2,0\n").count(), 2);
+  ReadOptions like;
+  like.like = &named.layout;
+  const Dataset test = parse_csv("2,label,0,1\n7,dog,8,9\n", like);
+  ASSERT_EQ(test.count(), 1);
+  EXPECT_EQ(value(test, 0, 0), 8);
+  EXPECT_EQ(value(test, 0, 2), 7);
+}
+
+/// As categories, such numbers would fit a different model without a sign of it.
+TEST(Csv, NumbersWithCommasAreErrors) {
+  const auto parse = [](std::string_view text) { return [text] { (void)parse_csv(text); }; };
+  expect_error(Code::input, {"line 2", "column 1 ('a')", "'1,5'", "decimal point"},
+               parse("a;b;y\n1,5;2;x\n-2,5;3;z\n"));
+  expect_error(Code::input, {"line 1", "column 2", "'2,5'"}, parse("1;2,5;x\n3;3,5e2;z\n"));
+  expect_error(Code::input, {"column 1", "'1,000'"}, parse("a,y\n\"1,000\",x\n\"2,345,678.5\",z\n"));
+  expect_error(Code::input, {"column 2", "label '1,5'", "decimal point"}, parse("a;y\n1;3\n2;1,5\n"));
+  ReadOptions categorical;
+  categorical.table.categorical = {"a"};
+  EXPECT_EQ(parse_csv("a;b;y\n1,5;2;x\n2,5;3;z\n", categorical).shape.size(), 3);
+  EXPECT_EQ(parse_csv("a;b;y\n1,5;2;x\nred,5;3;z\n").shape.size(), 3) << "other texts beside the numbers";
+  EXPECT_EQ(parse_csv("a;y\n1;1,5\n2;none\n").class_names, (Names{"1,5", "none"}));
+}
+
+TEST(Csv, OtherEncodingsAreNamed) {
+  using namespace std::string_view_literals;
+  expect_error(Code::input, {"UTF-16", "UTF-8"}, [] {
+    (void)parse_csv(
+        "\xFF\xFE"
+        "1\0,\0"
+        "0\0\n\0"sv);
+  });
+  expect_error(Code::input, {"UTF-16"}, [] {
+    (void)parse_csv(
+        "\xFE\xFF\0"
+        "1"sv);
+  });
+  expect_error(Code::input, {"byte 3 is zero"}, [] { (void)parse_csv("1,2\0,0\n"sv); });
+}
+
 TEST(Csv, RowOfTextAndNumbersIsNotTakenForAHeader) {
   expect_error(Code::input, {"line 1", "column 2", "abc"}, [] { (void)parse_csv("1,abc,0\n3,4,1\n"); });
 }
@@ -101,7 +152,9 @@ TEST(Csv, ErrorsNameThePlace) {
   expect_error(Code::input, {"line 2", "2 columns", "3"}, parse("1,2,0\n3,4\n"));
   expect_error(Code::input, {"line 2", "4 columns"}, parse("1,2,0\n3,4,5,6\n"));
   expect_error(Code::input, {"line 2", "column 3", "label"}, parse("1,2,0\n3,4,\n"));
-  expect_error(Code::input, {"line 2", "column 3", "not finite"}, parse("1,2,0\n3,4,NaN\n"));
+  expect_error(Code::input, {"line 2", "column 3", "'NaN' is a missing value"}, parse("1,2,0\n3,4,NaN\n"));
+  expect_error(Code::input, {"line 2", "column 3", "'NA' is a missing value"}, parse("1,2,DE\n3,4,NA\n"));
+  expect_error(Code::input, {"line 2", "column 3", "'inf' is not finite"}, parse("1,2,0\n3,4,inf\n"));
   expect_error(Code::input, {"line 2", "not closed"}, parse("1,2,0\n3,4,\"a\n"));
   expect_error(Code::input, {"line 1", "closing quote"}, parse("1,\"2\"3,0\n"));
   expect_error(Code::input, {"empty"}, parse(""));

@@ -83,6 +83,16 @@ TEST(Labels, TaskIsGuessedAndSaidWhereItCouldBeWrong) {
   }
 }
 
+TEST(Labels, SmallClassesAreNamed) {
+  Dataset data = with_labels({"cat", "dog", "cat"});
+  data.name = "pets.csv";
+  require_members(data, 1, "folds need");
+  expect_error(Code::input, {"pets.csv", "class 'dog' has 1 sample,", "folds need at least 2"},
+               [&] { require_members(data, 2, "folds need"); });
+  expect_error(Code::input, {"class 'cat' has 2 samples,"}, [&] { require_members(data, 3, "folds need"); });
+  require_members(with_labels({"0.5", "1.5"}), 2, "numbers have no classes");
+}
+
 TEST(Labels, TaskAsAsked) {
   Dataset data = with_labels({"3", "1", "3"});
   set_task(data, Task::regression);

@@ -43,6 +43,21 @@ std::vector<T> rows_of(const Dataset& data) {
 }
 using Rows = std::vector<double>;
 
+TEST_F(NewSamplesOf, KnowsWhetherTheyWereTrainedOn) {
+  DataRequest request = of(whole());
+  request.table.missing = Missing::mean;
+  const auto part_of = [&](const DataRequest& fitted, const std::string& source, Part part = Part::all) {
+    const TrainTest parts = load_train_test(fitted);
+    return load_new_samples(of(source), parts.origin, parts.train.class_names, part).part;
+  };
+  EXPECT_EQ(part_of(request, whole()), Part::train);
+  EXPECT_EQ(part_of(request, put("other.csv", "id,a,colour,y\n1,2,red,p\n").string()), Part::test);
+  request.split = 0.7;
+  EXPECT_EQ(part_of(request, whole()), Part::all);
+  EXPECT_EQ(part_of(request, whole(), Part::test), Part::test);
+  EXPECT_EQ(part_of(request, whole(), Part::train), Part::train);
+}
+
 TEST_F(NewSamplesOf, PartsOfASplitAreThoseOfTheFit) {
   for (const Missing missing : {Missing::drop, Missing::mean, Missing::median}) {
     for (const SplitOrder order : {SplitOrder::stratified, SplitOrder::file}) {

@@ -2,6 +2,7 @@
 
 #include "fixture.hpp"
 #include "widelimit/data/describe.hpp"
+#include "widelimit/data/preparation/equal_rows.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -101,7 +102,7 @@ TEST_F(Requests, SplitOfASortedFileHasEveryClass) {
   std::vector<int> counts(3);
   for (const Index label : parts.test->labels) ++counts[usize(label)];
   EXPECT_EQ(counts, (std::vector<int>{4, 4, 4}));
-  EXPECT_TRUE(parts.notes.empty());
+  EXPECT_FALSE(has_note(parts.notes, "class"));
   request.seed = 1;
   EXPECT_NE(value(load_train_test(request).train, 0, 0), value(parts.train, 0, 0));
 
@@ -130,7 +131,7 @@ TEST_F(Requests, TasksAreGuessedOrAsked) {
   for (int i = 0; i < 60; ++i) text += fmt::format("{},{}\n", i, 20 + i % 30);
   DataRequest request;
   request.train = put("ages.csv", text).string();
-  request.test = put("more.csv", "1,20\n2,99\n").string();
+  request.test = put("more.csv", "1.5,20\n2.5,99\n").string();
   const TrainTest guessed = load_train_test(request);
   EXPECT_EQ(guessed.train.targets.size(), 60U);
   EXPECT_EQ(guessed.test->targets, (std::vector<double>{20, 99})) << "as the training set";
@@ -159,6 +160,32 @@ TEST_F(Requests, TestTableHasTheColumnsOfTheTrainingTable) {
   request.train = "digits";
   request.test.reset();
   expect_error(Code::usage, {"digits is not a table"}, [&] { (void)load_train_test(request); });
+}
+
+TEST_F(Requests, TestSamplesAmongTheTrainingSamplesAreNoted) {
+  DataRequest request;
+  request.train = put("train.csv", "a,b,y\n1,2,p\n3,4,q\n3,4,q\n0,1,p\n").string();
+  request.test = put("test.csv", "b,a,y\n4,3,p\n4,3,q\n1,0,p\n9,9,q\n2,-1,p\n").string();
+  EXPECT_TRUE(has_note(load_train_test(request).notes, "3 of 5 test samples equal a training sample"));
+  request.scale = Scaling::standard;
+  EXPECT_TRUE(has_note(load_train_test(request).notes, "3 of 5 test samples"));
+  request.test = put("new.csv", "a,b,y\n2,1,p\n").string();
+  EXPECT_FALSE(has_note(load_train_test(request).notes, "equal a training sample"));
+}
+
+TEST(EqualRows, OfAllKindsOfSamples) {
+  Matrix<float> few(2, 2);
+  few(0, 0) = 0.5F, few(0, 1) = -0.0F, few(1, 0) = 0.1F;
+  Matrix<double> more(3, 2);
+  more(0, 0) = 0.5, more(1, 0) = 0.1, more(2, 0) = 0.5;
+  const AnySamples single = std::move(few), twice = std::move(more);
+  EXPECT_EQ(samples_also_in(single, twice), 1) << "0.1 differs in float32 and float64, −0 equals 0";
+  EXPECT_EQ(samples_also_in(twice, single), 2);
+  EXPECT_EQ(samples_also_in(twice, twice), 3);
+  EXPECT_EQ(repeated_samples(twice), 1);
+  const AnySamples sparse = sparse_copy(SampleView(twice, Shape{1, 1, 2}));
+  EXPECT_EQ(repeated_samples(sparse), 1);
+  EXPECT_EQ(samples_also_in(sparse, sparse), 3);
 }
 
 TEST(Describe, FindsProblems) {

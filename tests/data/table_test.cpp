@@ -44,6 +44,27 @@ TEST(Table, TextsAreOneHot) {
   EXPECT_TRUE(data.notes.empty());
 }
 
+/// The number of a row tells its class where rows are sorted by class.
+TEST(Table, AColumnThatCountsTheRowsIsNoted) {
+  std::string from_zero = ",a,y\n", from_one = "id,a,y\n", gap = "id,a,y\n", few = "id,a,y\n";
+  for (int i = 0; i < 12; ++i) {
+    const std::string rest = fmt::format(",{},{}\n", i * i % 7, i % 2 == 0 ? "p" : "q");
+    from_zero += std::to_string(i) + rest;
+    from_one += std::to_string(i + 1) + rest;
+    gap += std::to_string(i == 6 ? 60 : i) + rest;
+    if (i < 3) few += std::to_string(i) + rest;
+  }
+  const Dataset zero = parse_csv(from_zero), one = parse_csv(from_one);
+  ASSERT_EQ(zero.notes.size(), 1U);
+  EXPECT_NE(zero.notes[0].find("column 1 counts the rows"), std::string::npos) << zero.notes[0];
+  ASSERT_EQ(one.notes.size(), 1U);
+  EXPECT_NE(one.notes[0].find("column 'id' counts the rows"), std::string::npos) << one.notes[0];
+  EXPECT_TRUE(parse_csv(gap).notes.empty());
+  EXPECT_TRUE(parse_csv(few).notes.empty());
+  EXPECT_TRUE(parse_csv(from_one, reading({.drop = {"id"}})).notes.empty());
+  EXPECT_TRUE(parse_csv(from_one, as(one)).notes.empty()) << "new samples";
+}
+
 TEST(Table, NumbersAreCategoriesWhereAsked) {
   const Dataset data = parse_csv("zip,x,y\n10,1,0.5\n20,2,1.5\n10,3,2.5\n", reading({.categorical = {"zip"}}));
   EXPECT_EQ(data.layout.feature_names(), (Names{"zip=10", "zip=20", "x"}));

@@ -86,6 +86,15 @@ TEST_F(Zips, AnImpossibleSizeIsAnError) {
   expect_error(Code::input, {"zip"}, [&] { (void)contents(bytes); });
 }
 
+/// The file of a Gram matrix has only one array beside the labels.
+TEST_F(Zips, AGramMatrixIsNotTakenForSamples) {
+  const Matrix<double> k(2, 2);
+  write_npz(path("k.npz"), {{"ntk", k.view(), {}}}, "{}");
+  write_npz(path("s.npz"), {{"pixels", k.view(), {}}}, "{}");
+  expect_error(Code::input, {"'ntk' is a kernel", "(x=ntk)"}, [&] { (void)parse_npz(read_file(path("k.npz"))); });
+  EXPECT_EQ(parse_npz(read_file(path("s.npz"))).count(), 2);
+}
+
 /// Samples, labels and names as written by NumPy and by write_npz.
 TEST_F(Zips, AFlippedByteOfAnNpzIsAnErrorOrTheSameSamples) {
   const Matrix<double> x = [] {

@@ -224,6 +224,7 @@ TEST(Optimiser, RefusesWhatHasNoMeaning) {
   wrong({.regulariser = Regulariser::aux, .optimiser = {.kind = adam}});
   wrong({.epochs = -1});
   EXPECT_EQ((TrainOptions{.steps = 5}.steps_on(100)), 5);
+  EXPECT_EQ((TrainOptions{.epochs = 0}.steps_on(100)), 0) << "not the default number of steps";
   EXPECT_EQ((TrainOptions{.epochs = 3}.steps_on(100)), 3);
   EXPECT_EQ((TrainOptions{.epochs = 3, .batch = 30}.steps_on(100)), 9);
   for (const OptimiserKind kind : {sgd, nesterov, adam, adamw}) EXPECT_EQ(parse_optimiser(to_string(kind)), kind);

@@ -34,6 +34,8 @@ TEST_F(CertificateFigures, CurveTellsMedians) {
   const std::vector<RadiusSeries> series{{"convex", {0, 0.1, 0.2, 0.3}}, {"attack", {0, 0.2, unbroken, 0.5}}};
   const Illustration picture = certified_accuracy(series);
   EXPECT_TRUE(holds(picture.caption, "convex 0.2, attack 0.5")) << picture.caption;
+  const Illustration even = certified_accuracy({{"convex", {0, 0.4, 0.1, 0.3, 0.2}}, {"attack", {0, 1, unbroken}}});
+  EXPECT_TRUE(holds(even.caption, "convex 0.25, attack none for half")) << even.caption;
   EXPECT_FALSE(holds(picture.figure.svg, "nan"));
   EXPECT_TRUE(holds(picture.figure.svg, "convex"));
 }

@@ -169,8 +169,11 @@ void CertifyOptions::validate() const {
   if (keep_attacked && !attack) fail(Code::usage, "there are no attacked samples to keep without an attack");
 }
 
-std::vector<CertificateMethod> certificate_methods(const Model& model) {
-  if (!CertifiedKernel(model).cone) return {CertificateMethod::interval, CertificateMethod::convex};
+std::vector<CertificateMethod> certificate_methods(const Model& model, const CertifyOptions& options) {
+  const InputUnits units(model.scaling ? &*model.scaling : nullptr, options, model.shape.size(), Precision::f64);
+  if (!CertifiedKernel(model).cone || !units.cubes()) {
+    return {CertificateMethod::interval, CertificateMethod::convex};
+  }
   return {CertificateMethod::paper, CertificateMethod::interval, CertificateMethod::convex};
 }
 

@@ -80,9 +80,10 @@ struct Certificates {
   double seconds = 0, attack_seconds = 0;
 };
 
-/// Returns the methods that support this model, the weakest first: all, without `paper` if its network has biases.
-/// Throws Error{usage} if there is none.
-[[nodiscard]] std::vector<CertificateMethod> certificate_methods(const Model& model);
+/// Returns the methods that support this model, the weakest first: all, without `paper` if its network has biases or if
+/// the balls of these options have unequal widths after scaling. Throws Error{usage} if there is none.
+[[nodiscard]] std::vector<CertificateMethod> certificate_methods(const Model& model,
+                                                                 const CertifyOptions& options = {});
 
 /// Throws Error{usage} unless the engine supports certificates: the processor and NVIDIA devices.
 void require_certificates(const Engine& engine);

@@ -89,11 +89,14 @@ void InputUnits::check_box(const Box& scaled_box, MatrixView<const double> point
   }
 }
 
+bool InputUnits::cubes() const {
+  return std::all_of(relative_.begin(), relative_.end(), [](double d) { return d == 1; });
+}
+
 CertifyOptions InputUnits::scaled(MatrixView<const double> points) const {
   CertifyOptions result = options_;
   result.units.reset();
-  const bool cube = std::all_of(relative_.begin(), relative_.end(), [](double d) { return d == 1; });
-  result.widths = cube ? std::vector<double>{} : relative_;
+  result.widths = cubes() ? std::vector<double>{} : relative_;
   if (options_.box && by_feature_ && units_ == CertificateUnits::input) {
     std::vector<double> low, high;
     for (Index j = 0; j < points.cols; ++j) {

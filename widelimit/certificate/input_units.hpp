@@ -23,6 +23,8 @@ class InputUnits {
 
   /// Returns the options for scaled samples `points`. Throws Error{input} for the first value outside the box.
   [[nodiscard]] CertifyOptions scaled(MatrixView<const double> points) const;
+  /// Returns whether balls of the requested widths have equal widths in all features after scaling.
+  [[nodiscard]] bool cubes() const;
   /// Converts radii, distances and attacked samples to the requested units.
   void restore(MatrixView<const double> points, Certificates& result) const;
 

@@ -1,10 +1,11 @@
 #include "widelimit/data/describe.hpp"
 
+#include "widelimit/data/preparation/equal_rows.hpp"
+
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <functional>
 #include <string_view>
 #include <unordered_map>
 
@@ -59,54 +60,6 @@ Index constant_columns(const SparseMatrix& m) {
 }
 
 template <typename T>
-std::size_t row_hash(const Matrix<T>& m, Index i) {
-  const T* row = m.view().row(i);
-  std::size_t hash = 0;
-  for (Index j = 0; j < m.cols(); ++j) {
-    hash = hash * 0x9E3779B97F4A7C15U + std::hash<T>{}(row[j]);  // std::hash gives 0 and −0 the same value, as == does
-    hash ^= hash >> 29;
-  }
-  return hash;
-}
-
-std::size_t row_hash(const SparseMatrix& m, Index i) {
-  const SparseView::Row row = m.view().row(i);
-  std::size_t hash = 0;
-  for (std::size_t k = 0; k < row.size(); ++k) {
-    if (row.values[k] == 0) continue;
-    hash = hash * 0x9E3779B97F4A7C15U + std::hash<double>{}(row.values[k]) + static_cast<std::size_t>(row.columns[k]);
-    hash ^= hash >> 29;
-  }
-  return hash;
-}
-
-template <typename T>
-bool same_row(const Matrix<T>& m, Index i, Index j) {
-  return std::equal(m.view().row(i), m.view().row(i) + m.cols(), m.view().row(j));
-}
-bool same_row(const SparseMatrix& m, Index i, Index j) {
-  bool same = true;
-  each_of_both(m.view().row(i), m.view().row(j), [&](double a, double b) { same &= a == b; });
-  return same;
-}
-
-/// Counts rows that are equal to an earlier row.
-template <typename Rows>
-Index duplicate_rows(const Rows& m) {
-  std::unordered_multimap<std::size_t, Index> earlier;
-  Index duplicates = 0;
-  for (Index i = 0; i < m.rows(); ++i) {
-    const std::size_t hash = row_hash(m, i);
-    const auto alike = earlier.equal_range(hash);
-    const bool repeated =
-        std::any_of(alike.first, alike.second, [&](const auto& entry) { return same_row(m, i, entry.second); });
-    duplicates += repeated ? 1 : 0;
-    if (!repeated) earlier.emplace(hash, i);
-  }
-  return duplicates;
-}
-
-template <typename T>
 void show_values(const Matrix<T>& m, Index rows, DataDescription& description) {
   if (m.rows() * m.cols() > 0) {
     const auto range = std::minmax_element(m.data(), m.data() + m.rows() * m.cols());
@@ -141,10 +94,6 @@ void describe_values(const Rows& m, Index rows, DataDescription& description) {
     if (const Index constant = constant_columns(m); constant > 0) {
       description.problems.push_back(fmt::format("{} of {} features are constant", constant, m.cols()));
     }
-  }
-  if (const Index duplicates = duplicate_rows(m); duplicates > 0) {
-    description.problems.push_back(
-        fmt::format("{} samples duplicate an earlier one: without a ridge the kernel matrix is singular", duplicates));
   }
 }
 
@@ -265,6 +214,10 @@ DataDescription describe(const Dataset& data, Index rows) {
     description.target_high = *range.second;
   }
   std::visit([&](const auto& m) { describe_values(m, rows, description); }, data.values);
+  if (const Index repeated = repeated_samples(data.values); repeated > 0) {
+    description.problems.push_back(
+        fmt::format("{} samples duplicate an earlier one: without a ridge the kernel matrix is singular", repeated));
+  }
   const std::size_t shown = description.first_rows.size() + description.first_entries.size();
   for (std::size_t i = 0; i < shown; ++i) {
     description.first_labels.push_back(label_text(data, i));

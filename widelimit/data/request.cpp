@@ -3,6 +3,7 @@
 #include "widelimit/base/interruption.hpp"
 #include "widelimit/data/formats/csv.hpp"
 #include "widelimit/data/formats/standard_input.hpp"
+#include "widelimit/data/preparation/equal_rows.hpp"
 #include "widelimit/data/preparation/missing.hpp"
 #include "widelimit/data/preparation/preprocess.hpp"
 
@@ -188,6 +189,15 @@ void make_alike(Dataset& train, Dataset& test) {
   dense.values = sparse_copy(dense.view());
 }
 
+/// Adds a note on test samples that equal a training sample: their errors are not those of new samples.
+void note_known_samples(TrainTest& parts) {
+  const Index known = samples_also_in(parts.test->values, parts.train.values);
+  if (known == 0) return;
+  parts.notes.push_back(
+      fmt::format("{}: {} of {} test samples equal a training sample; their scores are not those of new samples",
+                  parts.test->name, known, parts.test->count()));
+}
+
 bool is_source_of(const DataOrigin& origin, const Dataset& data) {
   return data.count() == origin.samples && sample_checksum(data) == origin.checksum;
 }
@@ -221,8 +231,9 @@ NewSamples load_all(const DataRequest& request, const DataOrigin& origin, const 
                             .part = Part::test});
   require_same_kind(found.data, origin);
   if (origin.samples > 0 && is_source_of(origin, found.data)) {
+    found.part = origin.split || origin.limit || !origin.classes.empty() ? Part::all : Part::train;
     found.notes.push_back(fmt::format("{}: the model was trained on {} of these samples{}", found.data.name,
-                                      origin.split || origin.limit || !origin.classes.empty() ? "some" : "all",
+                                      found.part == Part::all ? "some" : "all",
                                       origin.split ? "; its test part was held out" : ""));
   }
   follow_task(found.data, classes);
@@ -270,6 +281,7 @@ NewSamples load_split_part(const DataRequest& request, const DataOrigin& origin,
          "the model's split already defines classes, labels and order; choose none of them for a part of it");
   }
   NewSamples found;
+  found.part = part;
   Dataset source = load_source(request, request.train,
                                {.label = request.label || !origin.layout.columns.empty() ? request.label : origin.label,
                                 .like = &origin.layout,
@@ -333,7 +345,10 @@ TrainTest load_train_test(const DataRequest& request) {
   fill_parts(request, parts);
   take_notes(parts);
   parts.origin.layout = parts.train.layout;
-  if (parts.test) make_alike(parts.train, *parts.test);
+  if (parts.test) {
+    make_alike(parts.train, *parts.test);
+    note_known_samples(parts);
+  }
   if (request.scale == Scaling::none) return parts;
   parts.scaling.emplace(request.scale, parts.train);
   parts.scaling->apply(parts.train);

@@ -55,6 +55,9 @@ struct TrainTest {
 
 struct NewSamples {
   Dataset data;  ///< labels, if any, are indices into the classes of the model
+  /// Part of the model's source that the samples are: `train` if the model was fitted to all of them, `all` if to some
+  /// of them, `test` if to none as far as is known.
+  Part part = Part::test;
   std::vector<std::string> notes;
 };
 

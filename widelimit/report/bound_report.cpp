@@ -162,11 +162,15 @@ Illustration lines_by_samples(const std::string& title, const BoundLines& rows) 
     put(4, row->clean);
   }
   std::erase_if(lines, [](const Series& line) { return line.x.empty(); });
+  // A logarithmic axis would leave out test errors of 0, with which the bounds are compared.
+  const bool positive = std::all_of(lines.begin(), lines.end(), [](const Series& line) {
+    return std::all_of(line.y.begin(), line.y.end(), [](double y) { return y > 0; });
+  });
   return {.figure = curves(lines, {.title = title,
                                    .x_label = "training samples",
                                    .y_label = "error rate",
                                    .x_scale = AxisScale::log,
-                                   .y_scale = AxisScale::log}),
+                                   .y_scale = positive ? AxisScale::log : AxisScale::linear}),
           .caption = "A bound of 1 or more is vacuous."};
 }
 

@@ -279,7 +279,7 @@ void EquivalenceOptions::validate() const {
     fail(Code::usage,
          "the parts of the difference require the limit kernel; omit the parts or choose the limit kernel");
   }
-  if (!train.optimiser.plain() || !train.schedule.constant() || train.epochs != 0 || train.flow_time != 0) {
+  if (!train.optimiser.plain() || !train.schedule.constant() || train.epochs || train.flow_time != 0) {
     fail(Code::usage,
          "the comparison requires plain gradient descent; omit optimiser, momentum, schedule, epochs and "
          "flow");

@@ -84,7 +84,13 @@ std::string chosen_features(const ArrayNames& names, const ReadOptions& options)
   }
   const ArrayNames labels = usual_names(names, label_names, Part::all);
   const auto label = options.label ? options.label : (labels.empty() ? std::nullopt : std::optional(labels.front()));
-  if (const auto other = only_other(names, label)) return *other;
+  if (const auto other = only_other(names, label)) {
+    constexpr std::array<std::string_view, 4> kernels{"ntk", "nngp", "kernel", "label_aware"};
+    if (std::find(kernels.begin(), kernels.end(), *other) == kernels.end()) return *other;
+    fail(Code::input,
+         "{}: array '{}' is a kernel, not samples; give the file as a precomputed kernel, or write {}(x={})",
+         options.source, *other, options.source, *other);
+  }
   fail_absent("no array is called x, data, images or features", names, options);
 }
 

@@ -32,6 +32,8 @@ bool is_missing(const std::string& cell, const std::optional<double>& number) {
 
 std::string shown(const std::string& cell) { return printable(cell.substr(0, 40)); }
 
+constexpr const char* write_numbers = "write numbers with a decimal point and without separators of thousands";
+
 /// Parses the cells of one column: numbers, or texts, which are coded by order of first occurrence.
 class CellReader {
  public:
@@ -56,6 +58,17 @@ class CellReader {
     }
     if (!std::isfinite(*number)) fail(Code::input, "{}: '{}' is not a finite number", where(), shown(cell));
     return *number;
+  }
+
+  /// Throws Error{input} if the texts of a new column are all numbers with commas: as categories they would be wrong
+  /// without a sign of it.
+  void check_texts() const {
+    if (first_text_.empty() || settled_) return;
+    if (!std::all_of(codes_.begin(), codes_.end(), [](const auto& code) { return has_number_comma(code.first); })) {
+      return;
+    }
+    fail(Code::input, {Remedy::choose_columns}, "{} has a comma, like all cells of the column; {}", first_text_,
+         write_numbers);
   }
 
   [[nodiscard]] bool texts() const { return kind_ == Kind::text; }
@@ -124,8 +137,11 @@ bool read_label(const CsvRows& rows, const CsvLayout& layout, const ReadOptions&
   const bool missing = is_missing(cell, value);
   if (missing || (value && !std::isfinite(*value))) {
     if (missing && options.table.missing == Missing::drop) return false;
-    fail(Code::input, "{}, line {}, column {}: the label is {}; every row needs one (or ask for label \"none\")",
-         options.source, rows.line(), layout.table.label_place + 1, value ? "not finite" : "missing");
+    const std::string what = !missing       ? fmt::format("the label '{}' is not finite", shown(cell))
+                             : cell.empty() ? "the label is missing"
+                                            : fmt::format("the label '{}' is a missing value", shown(cell));
+    fail(Code::input, "{}, line {}, column {}: {}; every row needs one (or ask for label \"none\")", options.source,
+         rows.line(), layout.table.label_place + 1, what);
   }
   cells.labels.push_back(cell);
   return true;
@@ -187,6 +203,18 @@ Index most_rows(std::string_view text) {
   return ends + (last_ends ? 0 : 1);
 }
 
+/// Throws Error{input} if all labels are numbers and some have commas: they would become classes.
+void check_labels(const std::vector<std::string>& labels, const CsvLayout& layout, const ReadOptions& options) {
+  const auto with_comma = std::find_if(labels.begin(), labels.end(), has_number_comma);
+  if (with_comma == labels.end() || !std::all_of(labels.begin(), labels.end(), [](const std::string& label) {
+        return parse_real(label) || has_number_comma(label);
+      })) {
+    return;
+  }
+  fail(Code::input, "{}, column {}: the label '{}' has a comma; {}", options.source, layout.table.label_place + 1,
+       shown(*with_comma), write_numbers);
+}
+
 CsvCells read_cells(std::string_view text, char delimiter, const CsvLayout& layout, const ReadOptions& options) {
   const Index most = most_rows(text) - (layout.header ? 1 : 0);
   const double row_bytes =
@@ -207,6 +235,8 @@ CsvCells read_cells(std::string_view text, char delimiter, const CsvLayout& layo
   }
   if (cells.rows + cells.dropped == 0) fail(Code::input, "{}: the table has a header but no rows", options.source);
   if (cells.rows == 0) fail(Code::input, "{}: every row has a missing value; none is left", options.source);
+  for (const CellReader& column : cells.columns) column.check_texts();
+  check_labels(cells.labels, layout, options);
   return cells;
 }
 
@@ -263,6 +293,24 @@ void note_names(Dataset& data, const Column& column) {
                   data.name, column_text(column), count, data.count()));
 }
 
+/// Adds a note on each column of a new table that counts the rows from 0 or 1: such a number is no feature, and in a
+/// table sorted by class it tells the label.
+void note_row_numbers(CsvLayout& layout, const CsvCells& cells, const ReadOptions& options) {
+  constexpr Index few = 10;
+  if (options.like != nullptr || cells.rows < few || cells.columns.size() < 2) return;
+  for (std::size_t j = 0; j < cells.columns.size(); ++j) {
+    const auto column = static_cast<Index>(j);
+    const double first = cells.values(0, column);
+    bool counts = !cells.columns[j].texts() && (first == 0 || first == 1);
+    for (Index i = 0; counts && i < cells.rows; ++i) {
+      counts = cells.values(i, column) == first + static_cast<double>(i);
+    }
+    if (!counts) continue;
+    layout.notes.push_back(fmt::format("{}: {} counts the rows; drop it if it is their number rather than a feature",
+                                       options.source, column_text(layout.table.columns[j])));
+  }
+}
+
 void add_layout_notes(Dataset& data, const CsvCells& cells, const CsvLayout& layout) {
   data.notes = layout.notes;
   for (std::size_t j = 0; j < cells.columns.size(); ++j) {
@@ -285,6 +333,16 @@ void add_layout_notes(Dataset& data, const CsvCells& cells, const CsvLayout& lay
   }
 }
 
+/// Throws Error{input} on zero bytes, which no text in ASCII or UTF-8 has.
+void check_text(std::string_view text, const std::string& source) {
+  if (text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF")) {
+    fail(Code::input, "{}: the text is encoded in UTF-16; save it as UTF-8", source);
+  }
+  if (const auto zero = text.find('\0'); zero != std::string_view::npos) {
+    fail(Code::input, "{}: byte {} is zero, so this is no table in text; give a CSV file in UTF-8", source, zero);
+  }
+}
+
 Matrix<double> first_rows(Matrix<double> all, Index count) {
   if (count == all.rows()) return all;
   Matrix<double> rows(count, all.cols(), Content::unset);
@@ -296,9 +354,11 @@ Matrix<double> first_rows(Matrix<double> all, Index count) {
 
 Dataset parse_csv(std::string_view text, const ReadOptions& options) {
   options.table.validate();
+  check_text(text, options.source);
   const char delimiter = detect_delimiter(text);
-  const CsvLayout layout = read_layout(text, delimiter, options);
+  CsvLayout layout = read_layout(text, delimiter, options);
   CsvCells cells = read_cells(text, delimiter, layout, options);
+  note_row_numbers(layout, cells, options);
   Dataset data;
   data.name = options.source;
   data.layout = layout.table;

@@ -7,7 +7,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
+#include <string>
 
 namespace widelimit {
 
@@ -32,6 +34,29 @@ bool could_be_sample(const CsvRow& first, const CsvRow& second) {
   return false;
 }
 
+/// Returns whether a row of cells other than the label counts 0, 1, 2, …, as programs name columns without names.
+bool counts_columns(const CsvRow& row, Index label) {
+  Index next = 0;
+  for (Index j = 0; j < std::ssize(row); ++j) {
+    if (j != label && row[usize(j)] != std::to_string(next++) && row[usize(j)] != std::to_string(j)) return false;
+  }
+  return true;
+}
+
+/// Returns whether the first of two rows holds the numbers of the columns. Rows of integers are not told apart from
+/// samples, nor are fewer than three columns.
+bool is_numbered_header(const CsvRow& first, const CsvRow& second, Index label) {
+  constexpr Index few = 3;
+  const bool labelled = label >= 0 && label < std::ssize(first);
+  if (std::ssize(first) - (labelled ? 1 : 0) < few || !counts_columns(first, label)) return false;
+  const bool named = labelled && (!is_number(first[usize(label)]) || first[usize(label)] == std::to_string(label));
+  if (labelled && !named) return false;
+  return std::any_of(second.begin(), second.end(), [](const std::string& cell) {
+    const auto number = parse_real(cell);
+    return number && *number != std::nearbyint(*number);
+  });
+}
+
 /// Features are mostly numeric, so a first row without numbers is a header. A row that mixes both is data with an
 /// invalid cell: treating it as a header would silently drop a sample.
 bool is_header(const CsvRow& first, const CsvRow* second, Index label) {
@@ -43,6 +68,7 @@ bool is_header(const CsvRow& first, const CsvRow* second, Index label) {
     (is_number(cell) ? some_number : some_text) = true;
   }
   if (some_text) return !some_number && (second == nullptr || !could_be_sample(first, *second));
+  if (second != nullptr && is_numbered_header(first, *second, label)) return true;
   if (label == CsvLayout::no_label || second == nullptr || label >= std::ssize(*second)) return false;
   return !first[usize(label)].empty() && !is_number(first[usize(label)]) && is_number((*second)[usize(label)]);
 }
@@ -232,6 +258,10 @@ CsvLayout layout_like(const CsvRow& first, const CsvRow* second, const ReadOptio
     some_name = some_name || names_a_cell(names, column.name);
   }
   const bool named = layout.table.named();
+  // Names that are numbers, "0,1,2", make a header only where all of them occur.
+  some_name = some_name || std::all_of(layout.table.columns.begin(), layout.table.columns.end(), [&](const Column& c) {
+                return std::find(names.begin(), names.end(), c.name) != names.end();
+              });
   if (named && (some_name || is_header(first, second, std::ssize(first) - 1))) {
     place_by_name(layout, names, options);
   } else {

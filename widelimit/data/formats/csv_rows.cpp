@@ -9,18 +9,30 @@
 
 namespace widelimit {
 
+namespace {
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+}  // namespace
+
 char detect_delimiter(std::string_view text) {
   constexpr std::array<char, 3> candidates{',', ';', '\t'};
   std::array<std::size_t, 3> counts{};
+  std::size_t between_digits = 0;  // commas
   bool quoted = false;
   bool has_content = false;
-  for (const char c : text) {
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const char c = text[at];
     if (c == '"') quoted = !quoted;
     if (quoted) continue;
     if (c == '\n' && has_content) break;
     has_content = has_content || (c != '\n' && c != '\r' && c != ' ');
     for (std::size_t k = 0; k < candidates.size(); ++k) counts[k] += c == candidates[k] ? 1U : 0U;
+    const bool inside = c == ',' && at > 0 && at + 1 < text.size() && is_digit(text[at - 1]) && is_digit(text[at + 1]);
+    between_digits += inside ? 1U : 0U;
   }
+  // "1,5;2,5": decimal commas in cells separated by semicolons.
+  if (counts[1] > 0 && counts[0] == between_digits && counts[0] <= counts[1] + 1) return ';';
   const auto most = std::max_element(counts.begin(), counts.end());
   return *most == 0 ? ' ' : candidates[static_cast<std::size_t>(most - counts.begin())];
 }

@@ -1,7 +1,9 @@
 #include "widelimit/data/formats/number.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <limits>
+#include <string>
 
 namespace widelimit {
 
@@ -23,6 +25,15 @@ std::optional<double> parse_real(std::string_view text) {
     return negative ? -magnitude : magnitude;
   }
   return value;
+}
+
+bool has_number_comma(std::string_view text) {
+  if (text.find(',') == std::string_view::npos) return false;
+  std::string decimal(text);
+  std::replace(decimal.begin(), decimal.end(), ',', '.');
+  std::string joined(text);
+  joined.erase(std::remove(joined.begin(), joined.end(), ','), joined.end());
+  return parse_real(decimal) || parse_real(joined);
 }
 
 std::string_view trimmed(std::string_view text) {

@@ -12,6 +12,9 @@ namespace widelimit {
 /// Every integer up to this magnitude is exactly representable as a double.
 inline constexpr double exact_integers = 0x1.0p53;
 
+/// Returns whether the text is a number with a decimal comma or with separators of thousands: "1,5", "1,234.5".
+[[nodiscard]] bool has_number_comma(std::string_view text);
+
 /// Returns `text` without leading and trailing spaces and tabs.
 [[nodiscard]] std::string_view trimmed(std::string_view text);
 

@@ -115,6 +115,16 @@ void set_task(Dataset& data, Task task) {
   }
 }
 
+void require_members(const Dataset& data, Index least, std::string_view what) {
+  std::vector<Index> counts(data.class_names.size(), 0);
+  for (const Index label : data.labels) ++counts[usize(label)];
+  const auto small = std::find_if(counts.begin(), counts.end(), [least](Index count) { return count < least; });
+  if (small == counts.end()) return;
+  fail(Code::input,
+       "{}: class '{}' has {} sample{}, but {} at least {} of each class; leave the class out, or take more", data.name,
+       data.class_names[usize(small - counts.begin())], *small, *small == 1 ? "" : "s", what, least);
+}
+
 void require_one_target(const Dataset& data) {
   if (data.outputs.rows() == 0) return;
   fail(Code::usage, "{}: it has {} label columns, but only one is supported here; give one of them", data.name,

@@ -26,6 +26,9 @@ enum class Task : std::uint8_t { classification, regression };
 /// classes. Throws Error{input} if a class is not numeric or the set is unlabelled.
 void set_task(Dataset& data, Task task);
 
+/// Throws Error{input} that names the first class with fewer than `least` samples; `what` needs them: "folds need".
+void require_members(const Dataset& data, Index least, std::string_view what);
+
 /// Throws Error{usage} if the samples have several targets, for methods that support only one.
 void require_one_target(const Dataset& data);
 

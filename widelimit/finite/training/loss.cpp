@@ -69,13 +69,13 @@ double loss_value(const Loss& loss, double z, double y) {
     case LossKind::squared:
       return (y - z) * (y - z);
     case LossKind::hinge:
-      return std::max(0.0, 1 - y * z);
+      return std::max(1 - y * z, 0.0);  // in this order NaN stays NaN
     case LossKind::squared_hinge: {
-      const double short_of = std::max(0.0, 1 - y * z);
+      const double short_of = std::max(1 - y * z, 0.0);
       return short_of * short_of;
     }
     case LossKind::insensitive:
-      return std::max(0.0, std::fabs(y - z) - loss.epsilon);
+      return std::max(std::fabs(y - z) - loss.epsilon, 0.0);
     case LossKind::logistic:
       return logistic_loss(y * z);
     case LossKind::softmax:

@@ -125,7 +125,7 @@ void require_initial(const Architecture& architecture, const AnyParameters& init
 /// Returns the options with epochs converted to steps.
 TrainOptions by_steps(TrainOptions options, Index samples) {
   options.steps = options.steps_on(samples);
-  options.epochs = 0;
+  options.epochs.reset();
   options.validate();
   return options;
 }
@@ -142,11 +142,13 @@ void TrainOptions::validate() const {
   require(std::isfinite(flow_time) && flow_time >= 0, "the time of the flow", flow_time, "0 or a positive number");
   require(std::isfinite(tolerance) && tolerance > 0, "tolerance", tolerance, "a positive number");
   if (steps < 0 || steps > most_steps) fail(Code::usage, "steps = {}: choose 0 to {}", steps, most_steps);
-  if (epochs < 0 || epochs > most_steps) fail(Code::usage, "epochs = {}: choose 0 to {}", epochs, most_steps);
+  if (epochs && (*epochs < 0 || *epochs > most_steps)) {
+    fail(Code::usage, "epochs = {}: choose 0 to {}", *epochs, most_steps);
+  }
   if (batch < 0) fail(Code::usage, "batch = {}: choose the samples of a step, or 0 for all", batch);
   if (records < 2 || records > most_records) fail(Code::usage, "records = {}: choose 2 to {}", records, most_records);
   for (std::size_t k = 0; k < record_at.size(); ++k) {
-    const bool beyond = epochs == 0 && record_at[k] > steps;
+    const bool beyond = !epochs && record_at[k] > steps;
     if (record_at[k] < 0 || beyond || (k > 0 && record_at[k] <= record_at[k - 1])) {
       fail(Code::usage, "step {} cannot be recorded here; give ascending steps from 0 to {}", record_at[k], steps);
     }
@@ -157,7 +159,7 @@ void TrainOptions::validate() const {
   if (flow_time > 0 && (optimiser.momentum > 0 || batch > 0)) {
     fail(Code::usage, "a gradient flow has neither momentum nor batches; leave them out");
   }
-  if (flow_time > 0 && (!optimiser.plain() || !schedule.constant() || epochs > 0)) {
+  if (flow_time > 0 && (!optimiser.plain() || !schedule.constant() || epochs)) {
     fail(Code::usage, "a gradient flow has no optimiser, schedule, weight decay or epochs; leave them out");
   }
   if (flow_time > 0 && (checkpoint || from != nullptr || augmentation.any())) {
@@ -167,7 +169,7 @@ void TrainOptions::validate() const {
     fail(Code::usage, "f − f₀ and auxiliary outputs require the original samples; leave out the augmentation");
   }
   if (initial == nullptr && initial_step != 0) fail(Code::usage, "initial step {} needs initial weights", initial_step);
-  if (initial != nullptr && (initial_step < 0 || (epochs == 0 && initial_step > steps))) {
+  if (initial != nullptr && (initial_step < 0 || (!epochs && initial_step > steps))) {
     fail(Code::usage, "initial step {}: choose 0 to {}", initial_step, steps);
   }
   if (initial != nullptr && (from != nullptr || checkpoint || centred || flow_time > 0)) {
@@ -183,12 +185,12 @@ void TrainOptions::validate() const {
 }
 
 Index TrainOptions::steps_on(Index samples) const {
-  if (epochs == 0) return steps;
+  if (!epochs) return steps;
   const Index in_epoch = batch == 0 || batch >= samples ? 1 : samples / batch;
-  if (epochs > most_steps / in_epoch) {
-    fail(Code::usage, "{} epochs of {} steps; choose fewer epochs", epochs, in_epoch);
+  if (*epochs > most_steps / in_epoch) {
+    fail(Code::usage, "{} epochs of {} steps; choose fewer epochs", *epochs, in_epoch);
   }
-  return epochs * in_epoch;
+  return *epochs * in_epoch;
 }
 
 RecordSchedule record_schedule(const TrainOptions& options, Index numbers) {
@@ -208,7 +210,7 @@ double default_rate(const Network& network, const TrainData& data, const TrainOp
   TrainOptions alone = options;
   alone.rate.reset();
   alone.steps = 0;
-  alone.epochs = 0;
+  alone.epochs.reset();
   alone.flow_time = 0;
   alone.record_at.clear();
   alone.record_outputs = false;

@@ -48,13 +48,13 @@ struct TrainOptions {
   double lambda = 0;
   std::optional<double> rate = {};  ///< absent: default_rate
   Index steps = 1000;
-  Index epochs = 0;                ///< passes over all samples, instead of `steps`; 0: use `steps`
-  Index batch = 0;                 ///< batch size; 0: all samples
-  Optimiser optimiser = {};        ///< default: plain gradient descent
-  LearningSchedule schedule = {};  ///< of the rate
-  Augmentation augmentation = {};  ///< of the images of each step
-  bool centred = false;            ///< train f − f₀, with f₀ the network at initialisation
-  bool linearised = false;         ///< train f₀ + J(w₀)(w − w₀) instead of f
+  std::optional<Index> epochs = {};  ///< passes over all samples, instead of `steps`
+  Index batch = 0;                   ///< batch size; 0: all samples
+  Optimiser optimiser = {};          ///< default: plain gradient descent
+  LearningSchedule schedule = {};    ///< of the rate
+  Augmentation augmentation = {};    ///< of the images of each step
+  bool centred = false;              ///< train f − f₀, with f₀ the network at initialisation
+  bool linearised = false;           ///< train f₀ + J(w₀)(w − w₀) instead of f
   /// If positive, integrate the gradient flow up to this time with adaptive steps (Heun's method, full batch); `rate`
   /// is the first step size and `steps` the maximum number of steps.
   double flow_time = 0;

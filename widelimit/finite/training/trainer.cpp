@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 namespace widelimit {
@@ -104,7 +105,8 @@ double Trainer<T>::loss_of(const Matrix<double>& outputs, MatrixView<const doubl
   return sum;
 }
 
-/// Computes z and l' of the batch, and n/|B| times its loss.
+/// Computes z and l' of the batch, and n/|B| times its loss, which is not finite if an output is not: a hinge loss of
+/// an infinite output may be 0.
 template <std::floating_point T>
 void Trainer<T>::evaluate_batch(std::span<const Index> batch, const std::optional<DropoutDraw>& dropout) {
   const Tensor<T>& f = evaluator_.outputs(w_, dropout);
@@ -126,7 +128,8 @@ void Trainer<T>::evaluate_batch(std::span<const Index> batch, const std::optiona
       z[static_cast<std::size_t>(k)] = aux_.empty() ? value : value + auxiliary * aux_[at];
     }
     const std::span<const double> y(targets_.row(sample), size);
-    batch_values_.loss += loss_value(options_.loss, z, y);
+    const bool finite = std::all_of(z.begin(), z.end(), [](double value) { return std::isfinite(value); });
+    batch_values_.loss += finite ? loss_value(options_.loss, z, y) : std::numeric_limits<double>::infinity();
     loss_slopes(options_.loss, z, y, {batch_values_.slopes.view().row(i), size});
   }
   batch_values_.loss *= static_cast<double>(samples_) / static_cast<double>(std::max<Index>(f.count(), 1));

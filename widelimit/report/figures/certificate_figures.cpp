@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <string>
 
 namespace widelimit {
 
@@ -20,6 +22,22 @@ std::vector<double> shown_radii(const RadiusSeries& series) {
                [](double radius) { return radius > 0 && std::isfinite(radius); });
   std::sort(shown.begin(), shown.end());
   return shown;
+}
+
+/// Returns the median of the positive radii; infinite if an attack failed for half of the samples or more.
+std::optional<double> median_radius(const RadiusSeries& series) {
+  std::vector<double> radii;
+  std::copy_if(series.radii.begin(), series.radii.end(), std::back_inserter(radii), [](double r) { return r > 0; });
+  if (radii.empty()) return std::nullopt;
+  std::sort(radii.begin(), radii.end());
+  return (radii[(radii.size() - 1) / 2] + radii[radii.size() / 2]) / 2;
+}
+
+std::string median_text(const RadiusSeries& series) {
+  const std::optional<double> median = median_radius(series);
+  if (!median) return {};
+  return std::isfinite(*median) ? fmt::format("{} {:.3g}", series.name, *median)
+                                : fmt::format("{} none for half of the samples", series.name);
 }
 
 struct RadiusRange {
@@ -91,9 +109,8 @@ Illustration certified_accuracy(const std::vector<RadiusSeries>& series) {
   std::string medians;
   for (const RadiusSeries& one : series) {
     lines.push_back(step_curve(one, spread ? range.low / 2 : 0, range.high * 1.05));
-    const std::vector<double> shown = shown_radii(one);
-    if (!shown.empty()) {
-      medians += fmt::format("{}{} {:.3g}", medians.empty() ? "" : ", ", one.name, shown[shown.size() / 2]);
+    if (const std::string median = median_text(one); !median.empty()) {
+      medians += (medians.empty() ? "" : ", ") + median;
     }
   }
   return {
