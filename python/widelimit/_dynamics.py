@@ -13,8 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 from widelimit import _core
 from widelimit._core import InputError
 from widelimit._fit import ConvergenceWarning, Summary
+from widelimit._options import as_times, whole_numbers
 from widelimit._samples import as_kernel, as_matrix
-from widelimit._targets import as_classes, as_numbers, holds_numbers
+from widelimit._targets import as_classes, as_columns, holds_numbers
 from widelimit._threads import usable
 
 _CLASS_LOSSES = ("hinge", "squared-hinge", "logistic", "softmax")
@@ -85,23 +86,15 @@ def _targets(y: ArrayLike, loss: str) -> tuple[NDArray[np.float64], bool]:
     """Returns y as samples × outputs, and whether there is one output. The core library checks the loss."""
     numeric = holds_numbers(y)
     if numeric and (np.ndim(y) == 2 or loss not in _CLASS_LOSSES):
-        numbers = as_numbers(y)
-        return (numbers[:, None], True) if numbers.ndim == 1 else (numbers, False)
+        return as_columns(y)
     classes, labels = as_classes(y)
     if len(classes) < 2:
         # Numbers ±1 with one distinct value are valid targets, but softmax needs two classes.
         if not numeric or loss == "softmax":
             raise InputError(f"y has {len(classes)} classes; give two or more")
-        return as_numbers(y)[:, None], True
+        return as_columns(y)
     targets = _core.loss_targets(loss, labels, len(classes))
     return targets, targets.shape[1] == 1
-
-
-def _as_columns(values: ArrayLike | None, name: str) -> NDArray[np.float64] | None:
-    if values is None:
-        return None
-    numbers = as_numbers(values, name)
-    return numbers[:, None] if numbers.ndim == 1 else numbers
 
 
 def _start_and_record(
@@ -113,22 +106,18 @@ def _start_and_record(
     coefficients: bool,
 ) -> tuple:
     """Converts the arguments that flow and descend share, in the order of the core library."""
+
+    def optional_columns(values: ArrayLike | None, name: str) -> NDArray[np.float64] | None:
+        return None if values is None else as_columns(values, name)[0]
+
     return (
         None if k_test is None else as_matrix(k_test, "K(test, train)"),
-        _as_columns(alpha0, "alpha0"),
-        _as_columns(g0, "g0"),
-        _as_columns(g0_test, "g0_test"),
-        None if record is None else [int(i) for i in record],
+        optional_columns(alpha0, "alpha0"),
+        optional_columns(g0, "g0"),
+        optional_columns(g0_test, "g0_test"),
+        whole_numbers(record, "record"),
         coefficients,
     )
-
-
-def _times(times: ArrayLike) -> NDArray[np.float64]:
-    """Converts times, which may include infinity; the core library checks their order."""
-    found = np.asarray(times)
-    if found.dtype.kind not in "fiu" or found.ndim > 1:
-        raise InputError("times must be a list of numbers")
-    return np.ascontiguousarray(np.atleast_1d(found), dtype=np.float64)
 
 
 def _trajectory(parts: tuple, single: bool, tested: bool, stacklevel: int) -> Trajectory:
@@ -209,7 +198,7 @@ def flow(
     if method not in (None, "runge-kutta"):
         raise InputError(f"method {method!r}; leave it out, or give 'runge-kutta'")
     targets, single = _targets(y, loss)
-    recorded = _times(times)
+    recorded = as_times(times)
     parts = _core.flow(
         as_kernel(k, "K", backend, usable(threads)),
         targets,

@@ -9,11 +9,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from widelimit import _core
 from widelimit._core import Network
-from widelimit._dynamics import _times
 from widelimit._fit import Summary
 from widelimit._kernels import as_network, warn_of_quadrature
+from widelimit._options import as_times
 from widelimit._samples import as_samples
-from widelimit._targets import as_numbers
+from widelimit._targets import as_columns
 from widelimit._threads import usable
 
 
@@ -75,10 +75,9 @@ def ensemble(
     >>> bool((np.diff(found.std[:, 0]) < 0).all())
     True
     """
-    targets = as_numbers(y)
-    single = targets.ndim == 1
+    targets, single = as_columns(y)
     samples = as_samples(x, "x", backend)
-    times = _times(t)
+    times = as_times(t)
     options = {
         "kind": kind,
         "lam": lam,
@@ -92,7 +91,7 @@ def ensemble(
     mean, variance, between, error, end = _core.ensemble(
         as_network(net),
         samples,
-        targets[:, None] if single else targets,
+        targets,
         samples if x_test is None else as_samples(x_test, "x_test", backend),
         times,
         options,

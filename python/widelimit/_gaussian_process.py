@@ -11,7 +11,7 @@ from widelimit import _core
 from widelimit._core import InputError
 from widelimit._fit import Summary
 from widelimit._samples import as_kernel, as_matrix
-from widelimit._targets import as_numbers
+from widelimit._targets import as_columns, as_numbers
 from widelimit._threads import usable
 
 
@@ -82,11 +82,10 @@ def gaussian_process(
     >>> round(process.log_marginal_likelihood, 3)
     -13.364
     """
-    targets = as_numbers(y)
-    single = targets.ndim == 1
+    targets, single = as_columns(y)
     core = _core.gaussian_process(
         as_kernel(k, "K", backend, usable(threads)),
-        targets[:, None] if single else targets,
+        targets,
         noise,
         usable(threads),
         check_definite,

@@ -189,22 +189,28 @@ def kernel(
     ((2, 3), (2, 3))
     """
     requested, result = _requested(kind)
-    if isinstance(out, str) and out == "device":
-        if memory is not None or resume is not None:
-            raise InputError("memory and resume need out, the file to write to")
-        found = _gram(net, x1, x2, requested, precision, backend, threads, channels_first, _core.device_gram)
-        return _named({"nngp": found.nngp, "ntk": found.ntk}, requested, result)
-    if out is not None:
-        stored = (requested or "ntk", result, precision, backend, threads, channels_first, out, memory, resume)
-        return _store(net, x1, x2, *stored)
+    on_device = isinstance(out, str) and out == "device"
+    if out is not None and not on_device:
+        where = (requested or "ntk", result, precision, backend, threads, channels_first, out, memory, resume)
+        return _store(net, x1, x2, *where)
     if memory is not None or resume is not None:
         raise InputError("memory and resume need out, the file to write to")
-    found = _gram(net, x1, x2, requested, precision, backend, threads, channels_first)
+    compute = _core.device_gram if on_device else _core.gram
+    found = _gram(net, x1, x2, requested, precision, backend, threads, channels_first, compute)
     return _named({"nngp": found.nngp, "ntk": found.ntk}, requested, result)
 
 
 def gram(
-    net, x1, x2=None, *, kind=None, precision=None, backend="cpu", threads=None, channels_first=None, out=None
+    net: Network | str | list,
+    x1: ArrayLike,
+    x2: ArrayLike | None = None,
+    *,
+    kind: str | Sequence[str] | None = None,
+    precision: str | None = None,
+    backend: str = "cpu",
+    threads: int | None = None,
+    channels_first: bool | None = None,
+    out: Literal["device"] | None = None,
 ) -> Gram:
     """Like kernel, but also returns the route, the quadrature error and the time of the computation.
 
@@ -223,7 +229,7 @@ def gram(
     return _gram(net, x1, x2, _requested(kind)[0], precision, backend, threads, channels_first, compute)
 
 
-def _gram(net, x1, x2, kind, precision, backend, threads, channels_first, compute=_core.gram) -> Gram:
+def _gram(net, x1, x2, kind, precision, backend, threads, channels_first, compute) -> Gram:
     network = as_network(net)
     first = as_images(network, x1, "x1", channels_first, backend)
     second = None if x2 is None else as_images(network, x2, "x2", channels_first, backend)
@@ -264,7 +270,16 @@ def warn_of_zero_kernel(network: Network, kind: str | None, stacklevel: int = 4)
         warnings.warn(message, UserWarning, stacklevel=stacklevel)
 
 
-def diagonal(net, x, *, kind=None, precision=None, backend="cpu", threads=None, channels_first=None):
+def diagonal(
+    net: Network | str | list,
+    x: ArrayLike,
+    *,
+    kind: str | Sequence[str] | None = None,
+    precision: str | None = None,
+    backend: str = "cpu",
+    threads: int | None = None,
+    channels_first: bool | None = None,
+) -> Any:
     """Returns the diagonal of kernel(net, x) at a fraction of its cost.
 
     kind: 'ntk' (default), 'nngp', or a tuple of them for a named tuple. Always float64.

@@ -6,15 +6,14 @@ import warnings
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from widelimit import _core
 from widelimit._core import Network
 from widelimit._fit import ConvergenceWarning, Summary
 from widelimit._kernels import as_network, warn_of_quadrature
 from widelimit._samples import as_samples
-from widelimit._targets import as_numbers
+from widelimit._targets import as_columns
 from widelimit._threads import usable
 
 
@@ -82,11 +81,6 @@ def with_std(net: Network | str | list, w_std: float, b_std: float = 0.0) -> Net
     return _core.with_std(as_network(net), w_std, b_std)
 
 
-def _columns(y: ArrayLike) -> NDArray[np.float64]:
-    targets = as_numbers(y)
-    return targets[:, None] if targets.ndim == 1 else targets
-
-
 def marginal_likelihood(
     net: Network | str | list,
     x: ArrayLike,
@@ -112,7 +106,7 @@ def marginal_likelihood(
     """
     options = {"noise": noise, "kind": kind, "memory": memory, "backend": backend, "threads": usable(threads)}
     value, gradient, error, end = _core.marginal_likelihood(
-        as_network(net), as_samples(x, "x", backend), _columns(y), options
+        as_network(net), as_samples(x, "x", backend), as_columns(y)[0], options
     )
     summary = Summary(*end)
     if not summary.converged:
@@ -179,7 +173,7 @@ def optimise_marginal_likelihood(
         "threads": usable(threads),
     }
     network, found, value, gradient, begun, error, end = _core.optimise_marginal_likelihood(
-        as_network(net), as_samples(x, "x", backend), _columns(y), options
+        as_network(net), as_samples(x, "x", backend), as_columns(y)[0], options
     )
     summary = Summary(*end)
     if summary.ending == "not positive definite":

@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from widelimit import _core
 from widelimit._fit import Fit, Summary, make_fit, warn_of
 from widelimit._kernels import as_network, warn_of_quadrature
 from widelimit._samples import as_images, as_kernel, as_matrix
-from widelimit._targets import as_classes, as_numbers, as_weights, class_weighted, number_weights
+from widelimit._targets import as_classes, as_columns, as_weights, class_weighted, number_weights
 from widelimit._threads import usable
 
 _INDEFINITE = (
@@ -88,9 +87,7 @@ def train_values(
     stacklevel: int = 2,
 ) -> Fit:
     """Fits a regressor by name; `stacklevel` is that of its warning, 2 for the caller."""
-    numbers = as_numbers(y)
-    single = numbers.ndim == 1
-    targets = numbers[:, None] if single else numbers
+    targets, single = as_columns(y)
     weights = as_weights(sample_weight)
     scheme, parts, _ = _core.train_values(
         as_kernel(k, "K", backend, usable(threads)),
@@ -176,9 +173,7 @@ def fit_samples(
         weights = class_weighted(class_weight, machine, classes, labels, sample_weight)
     else:
         weights = number_weights(class_weight, sample_weight)
-        numbers = as_numbers(y)
-        single = numbers.ndim == 1
-        targets = np.ascontiguousarray(numbers[:, None] if single else numbers)
+        targets, single = as_columns(y)
     net = as_network(network)
     (scheme, parts, sigmoids), error, aware = _core.fit_samples(
         net,

@@ -14,7 +14,7 @@ from widelimit._core import InputError, Network
 from widelimit._fit import ConvergenceWarning
 from widelimit._kernels import as_network
 from widelimit._samples import as_images, as_kernel
-from widelimit._targets import as_classes, as_numbers, holds_numbers
+from widelimit._targets import as_classes, as_columns, columns, holds_numbers
 from widelimit._threads import usable
 
 
@@ -196,7 +196,7 @@ class Spectrum:
             "backend": backend,
             "threads": usable(threads),
         }
-        targets = np.ascontiguousarray(self.y[:, None] if self._single else self.y)
+        targets = np.ascontiguousarray(columns(self.y))
         found = _core.mode_dynamics(net, as_images(net, x, "x", channels_first), targets, self._kernel, options)
         trouble = found.pop("trouble")
         if trouble:
@@ -221,9 +221,7 @@ def _label_targets(
         classes, numbers = as_classes(y)
         targets = _core.label_targets(labels, numbers, len(classes), None, kernel, seed)
     else:
-        values = as_numbers(y)
-        values = values[:, None] if values.ndim == 1 else values
-        targets = _core.label_targets(labels, None, 0, values, kernel, seed)
+        targets = _core.label_targets(labels, None, 0, as_columns(y)[0], kernel, seed)
     return targets, targets.shape[1] == 1
 
 

@@ -43,6 +43,17 @@ def as_numbers(y: ArrayLike, name: str = "y") -> NDArray[np.float64]:
     return numbers
 
 
+def columns(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Returns one column per output."""
+    return numbers[:, None] if numbers.ndim == 1 else numbers
+
+
+def as_columns(y: ArrayLike, name: str = "y") -> tuple[NDArray[np.float64], bool]:
+    """Returns y as samples × outputs, and whether y is one-dimensional, so that results are."""
+    numbers = as_numbers(y, name)
+    return columns(numbers), numbers.ndim == 1
+
+
 def as_classes(y: ArrayLike) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """Returns the sorted classes of y, and the class index of each sample."""
     labels = _as_array(y)
@@ -131,9 +142,7 @@ def ridge_targets(
     """Encodes y for ridge regression; arguments as in fit_ridge."""
     if not names_classes(y, classify):
         weights = number_weights(class_weight, sample_weight)
-        numbers = as_numbers(y)
-        single = numbers.ndim == 1
-        return RidgeTargets(numbers[:, None] if single else numbers, single, "values", None, weights)
+        return RidgeTargets(*as_columns(y), "values", None, weights)
     classes, labels = as_classes(y)
     if len(classes) < 2:
         raise InputError("all samples are of one class; a classifier needs two")
