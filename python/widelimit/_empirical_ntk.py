@@ -51,6 +51,8 @@ def empirical_ntk_product(
 ) -> NDArray[np.float64]:
     """Returns Θ̂(x1, x2)·v without forming the matrix; v has one number per sample of x2, or one row of outputs.
 
+    Other arguments as in empirical_ntk.
+
     >>> import numpy as np, widelimit as wl
     >>> x = np.array([[1.0, 0.0], [0.6, 0.8]])
     >>> t = wl.train("fc:1", x, [1.0, -1.0], width=64, steps=0)

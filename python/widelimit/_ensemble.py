@@ -63,6 +63,7 @@ def ensemble(
         noise-free Bayesian inference.
     lam: λ, default 0; diag_reg: the same relative to the mean diagonal of the kernel: λ = 2·diag_reg·mean.
     covariance: True also returns the covariance between points.
+    memory: the memory limit, e.g. '1GiB'; default: the available memory. Other arguments as in kernel.
 
     gradient_descent_mse_ensemble(kernel_fn, x, y, learning_rate=η, diag_reg=r) of neural-tangents at time s is
     equivalent to diag_reg=r at t = η·s/(2·y.size).

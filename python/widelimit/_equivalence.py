@@ -158,13 +158,14 @@ def equivalence(
         records=records,
         record_steps=record_steps,
         backend=backend,
+        seeds=seeds,
+        machine_kernel=machine_kernel,
+        parts=parts,
     )
     samples = as_images(net, x, "x", channels_first)
     points = None if test is None else as_images(net, test, "test samples", channels_first)
     channels = whole_numbers(widths, "widths")
-    found = _core.equivalence(
-        net, samples, columns(targets), points, channels, seeds, machine_kernel, parts, options
-    )
+    found = _core.equivalence(net, samples, columns(targets), points, channels, options)
     if found["trouble"]:
         warnings.warn(f"equivalence: {found['trouble']}", ConvergenceWarning, stacklevel=2)
     return Equivalence(

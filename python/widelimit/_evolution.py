@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import operator
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from widelimit._core import InputError, Network
 from widelimit._fit import ConvergenceWarning
 from widelimit._kernels import as_network
 from widelimit._options import numbers_of, whole_numbers
-from widelimit._samples import as_images
+from widelimit._samples import as_images, as_rows
 from widelimit._targets import as_classes, columns
 from widelimit._train import TrainedNetwork
 from widelimit._train_arguments import held_out, held_out_targets, training_options, training_targets
@@ -120,8 +121,10 @@ def evolution(
     tangent: train the network linearised at each checkpoint by gradient flow on the squared loss, in closed form, on
         the first `tangent_samples` samples up to `tangent_time` (default: all samples, infinity); tangent_kernel:
         'full', over all pairs of outputs, or 'trace'. linearised: also train it by the remaining steps of the training.
-    barriers: compute error barriers between two children of each checkpoint, trained on different batches. branch_at:
-        the checkpoints of tangent training and barriers; default: all but the last.
+    barriers: compute error barriers between two children of each checkpoint, trained on different batches, at
+        barrier_points networks on the line between them. branch_at: the checkpoints of tangent training and barriers;
+        default: all but the last.
+    keep_kernels: False omits the kernels from the result. memory: the memory limit, e.g. '1GiB'. test: as in train.
 
     A training that diverges gives a ConvergenceWarning; the measurements before that are returned.
 
@@ -154,8 +157,11 @@ def evolution(
             known = as_classes(y)[1]
         if known is not None and len(known) != len(targets):
             raise InputError(f"{len(known)} labels for {len(targets)} samples")
-        chosen = np.array(_core.probe_samples(known, len(targets), int(probe)), dtype=np.int64)
-        probe_samples = as_images(net, np.asarray(x)[chosen], "x", channels_first)
+        rows = as_rows(x, "x")
+        if rows.shape[0] != len(targets):
+            raise InputError(f"{rows.shape[0]} samples have {len(targets)} rows of targets; give one for each")
+        chosen = np.array(_core.probe_samples(known, len(targets), _count(probe)), dtype=np.int64)
+        probe_samples = as_images(net, rows[chosen], "x", channels_first)
         probe_targets = np.ascontiguousarray(columns(targets)[chosen])
         known = None if known is None else np.ascontiguousarray(known[chosen])
     if known is not None and len(np.unique(known)) < 2:
@@ -223,3 +229,10 @@ def evolution(
         trained=trained,
         seconds=seconds,
     )
+
+
+def _count(probe: Any) -> int:
+    try:
+        return operator.index(probe)
+    except TypeError:
+        raise InputError(f"probe is {probe!r}; give a number of samples, or (samples, y)") from None

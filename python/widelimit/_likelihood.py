@@ -96,6 +96,7 @@ def marginal_likelihood(
 
     noise: noise variance, default 0.
     kind: 'nngp' (default), the prior of the network, or 'ntk' for the NTK as covariance.
+    memory: the memory limit, e.g. '1GiB'; default: the available memory. Other arguments as in kernel.
     Raises NumericalError, with the failing minor, if K + noise·I is not positive definite. Always in float64.
 
     >>> import numpy as np, widelimit as wl
@@ -137,7 +138,7 @@ def optimise_marginal_likelihood(
 ) -> LikelihoodOptimum:
     """Maximises the marginal likelihood of y over w_std and b_std of all weight layers and the noise.
 
-    kind: as in marginal_likelihood.
+    kind, memory: as in marginal_likelihood.
     w_std, b_std, noise: the first start; default: those of the first layer (b_std 0.1 without bias), and a tenth of the
         mean square of y. w_std_range, b_std_range, noise_range: bounds; default: (1e-2, 1e2), (1e-3, 10), and 1e-6 to
         10 times the mean square of y. A parameter with equal bounds is fixed: b_std_range=(0, 0) for a network without

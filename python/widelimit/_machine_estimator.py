@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import _check_y, check_consistent_length, check_is_fitted, validate_data
 
 from widelimit import _core
+from widelimit._arrays import refuse_masked
 from widelimit._core import InputError
 from widelimit._data import Data
 from widelimit._fit import Fit
@@ -30,6 +31,7 @@ class MachineEstimator(BaseEstimator):
         """Validates X, or (X, y); images keep their dimensions, sparse matrices stay sparse."""
         if self.kernel not in ("network", "precomputed"):
             raise InputError(f"kernel is {self.kernel!r}; choose 'network' or 'precomputed'")
+        refuse_masked(X, "X")
         network = self.kernel == "network"
         if network and (isinstance(X, Graphs) or as_network(self.network).reads_graphs):
             return self._read_graphs(X, **options)

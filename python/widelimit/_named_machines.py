@@ -51,21 +51,13 @@ def train_classes(
 ) -> Fit:
     """Fits a classifier by name; `stacklevel` is that of its warning, 2 for the caller."""
     classes, labels = as_classes(y)
-    scheme, parts, sigmoids = _core.train_classes(
-        as_kernel(k, "K", backend, usable(threads)),
-        labels,
-        len(classes),
-        machine,
-        lam,
-        bias,
-        scheme,
-        class_weighted(class_weight, machine, classes, labels, sample_weight),
-        tolerance,
-        usable(threads),
-        probability,
-        check_definite,
-        indefinite,
-    )
+    weights = class_weighted(class_weight, machine, classes, labels, sample_weight)
+    options = dict(
+        machine=machine, lam=lam, bias=bias, scheme=scheme, tolerance=tolerance, probability=probability,
+        check_definite=check_definite, indefinite=indefinite, threads=usable(threads),
+    )  # fmt: skip
+    gram = as_kernel(k, "K", backend, usable(threads))
+    scheme, parts, sigmoids = _core.train_classes(gram, labels, len(classes), weights, options)
     parts = _with_indefinite_hint(parts, indefinite)
     return warn_of(make_fit(machine, scheme, parts, classes, single=True, calibration=sigmoids), stacklevel)
 
@@ -89,19 +81,12 @@ def train_values(
     """Fits a regressor by name; `stacklevel` is that of its warning, 2 for the caller."""
     targets, single = as_columns(y)
     weights = as_weights(sample_weight)
-    scheme, parts, _ = _core.train_values(
-        as_kernel(k, "K", backend, usable(threads)),
-        targets,
-        machine,
-        lam,
-        epsilon,
-        bias,
-        weights,
-        tolerance,
-        usable(threads),
-        check_definite,
-        indefinite,
-    )
+    options = dict(
+        machine=machine, lam=lam, epsilon=epsilon, bias=bias, tolerance=tolerance, check_definite=check_definite,
+        indefinite=indefinite, threads=usable(threads),
+    )  # fmt: skip
+    gram = as_kernel(k, "K", backend, usable(threads))
+    scheme, parts, _ = _core.train_values(gram, targets, weights, options)
     return warn_of(make_fit(machine, scheme, _with_indefinite_hint(parts, indefinite), None, single), stacklevel)
 
 
@@ -123,19 +108,14 @@ def train_aware_kernel(
 ) -> Fit:
     """Fits a classifier on a label-aware kernel made from the Gram matrix k; k stays unchanged."""
     classes, labels = as_classes(y)
+    weights = class_weighted(class_weight, machine, classes, labels, sample_weight)
+    options = dict(
+        machine=machine, lam=lam, bias=bias, scheme=scheme, tolerance=tolerance, probability=probability,
+        threads=usable(threads),
+    )  # fmt: skip
+    gram = as_matrix(k, "K")
     (scheme, parts, sigmoids), aware = _core.fit_aware_kernel(
-        as_matrix(k, "K"),
-        labels,
-        len(classes),
-        machine,
-        lam,
-        bias,
-        scheme,
-        class_weighted(class_weight, machine, classes, labels, sample_weight),
-        tolerance,
-        probability,
-        usable(threads),
-        label_aware,
+        gram, labels, len(classes), weights, label_aware, options
     )
     fit = make_fit(machine, scheme, parts, classes, single=True, calibration=sigmoids)
     return warn_of(replace(fit, label_aware=aware), stacklevel)
@@ -175,27 +155,21 @@ def fit_samples(
         weights = number_weights(class_weight, sample_weight)
         targets, single = as_columns(y)
     net = as_network(network)
+    options = dict(
+        machine=machine, lam=lam, epsilon=epsilon, bias=bias, scheme=scheme, tolerance=tolerance,
+        probability=probability, solver=solver, kind=kind, precision=precision, backend=backend,
+        threads=usable(threads),
+    )  # fmt: skip
     (scheme, parts, sigmoids), error, aware = _core.fit_samples(
         net,
         as_images(net, x, "x", channels_first, backend),
         labels,
         0 if classes is None else len(classes),
         targets,
-        machine,
-        lam,
-        epsilon,
-        bias,
-        scheme,
         weights,
-        tolerance,
-        probability,
-        solver,
-        kind,
-        precision,
-        backend,
-        usable(threads),
         label_aware,
         pair_features,
+        options,
     )
     warn_of_quadrature(error, precision, stacklevel + 1)
     fit = make_fit(machine, scheme, parts, classes, single, sigmoids)

@@ -1,4 +1,4 @@
-"""Conversion of options that hold several numbers, for the core library."""
+"""Conversion of options that hold numbers, for the core library."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from widelimit._arrays import as_array
 from widelimit._core import InputError
 
 
@@ -26,7 +27,7 @@ def numbers_of(values: Iterable[Any] | None, name: str) -> list[float] | None:
     """Returns real numbers as a list, None as None; text is an InputError."""
     if values is None:
         return None
-    found = np.asarray(values)
+    found = as_array(values, name)
     if found.ndim != 1 or (found.size and found.dtype.kind not in "fiu"):
         raise InputError(f"{name} is {values!r}; give a list of numbers")
     return found.astype(np.float64).tolist()
@@ -34,7 +35,15 @@ def numbers_of(values: Iterable[Any] | None, name: str) -> list[float] | None:
 
 def as_times(times: ArrayLike) -> NDArray[np.float64]:
     """Converts times, which may include infinity; the core library checks their order."""
-    found = np.asarray(times)
+    found = as_array(times, "times")
     if found.dtype.kind not in "fiu" or found.ndim > 1:
         raise InputError("times must be a list of numbers")
     return np.ascontiguousarray(np.atleast_1d(found), dtype=np.float64)
+
+
+def as_number(value: ArrayLike, name: str) -> float:
+    """Returns one real number, which may be infinite; text is an InputError."""
+    found = as_array(value, name)
+    if found.dtype.kind not in "fiu" or found.ndim != 0:
+        raise InputError(f"{name} is {value!r}; give a number")
+    return float(found)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from widelimit import _core
+from widelimit._arrays import as_array
 from widelimit._core import InputError
 from widelimit._targets import as_classes, as_columns
 
@@ -111,7 +112,7 @@ def scores(
     0.7692
     """
     if classify is None:
-        kind = np.asarray(y).dtype.kind
+        kind = as_array(y, "y").dtype.kind
         classify = kind != "f" or probabilities is not None or decisions is not None
     if not classify:
         if probabilities is not None or decisions is not None or classes is not None:
@@ -124,7 +125,7 @@ def _class_scores(y, predictions, probabilities, decisions, classes, bins) -> Cl
     known, labels = as_classes(y)
     predicted_classes, predicted_labels = as_classes(predictions)
     try:
-        union = np.union1d(known, predicted_classes) if classes is None else np.asarray(classes)
+        union = np.union1d(known, predicted_classes) if classes is None else np.atleast_1d(as_array(classes, "classes"))
     except TypeError as error:
         raise InputError(f"the classes of y and predictions cannot be put in order ({error})") from error
     places = {name: i for i, name in enumerate(union.tolist())}

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from widelimit import _core
+from widelimit._arrays import as_array
 from widelimit._core import InputError, Network
 from widelimit._fit import ConvergenceWarning
 from widelimit._kernels import as_network
@@ -127,12 +128,15 @@ class Spectrum:
 
     def loss(self, t: ArrayLike) -> NDArray[np.float64]:
         """Returns ‖u(t) − y‖² of gradient flow at these times; numpy.inf is the limit."""
-        times = np.asarray(t, dtype=np.float64)
-        return self._labels.loss(np.ascontiguousarray(times.ravel())).reshape(times.shape)[()]
+        times = as_array(t, "t")
+        if times.dtype.kind not in "fiu":
+            raise InputError("t must be one or several numbers")
+        given = np.ascontiguousarray(times.ravel(), dtype=np.float64)
+        return self._labels.loss(given).reshape(times.shape)[()]
 
     def loss_after(self, steps: ArrayLike, rate: float) -> NDArray[np.float64]:
         """Returns ‖u − y‖² after these numbers of gradient descent steps."""
-        counts = np.asarray(steps)
+        counts = as_array(steps, "steps")
         if counts.dtype.kind not in "iu":
             raise InputError("steps must be whole numbers")
         whole = np.ascontiguousarray(counts.ravel(), dtype=np.int64)

@@ -328,6 +328,8 @@ def train(
     if checkpoint is not None:
         names = [] if classes is None else [str(c) for c in classes]
         file = (os.fspath(checkpoint), names, bool(channels_first), loss)
+    if not isinstance(resume, TrainedNetwork | None):
+        raise InputError(f"resume is of type {type(resume).__name__}; give the network that load_network returns")
     begun = None if resume is None else resume._core
     core = _core.train(net, images, columns(targets), samples, test_targets, options, file, begun)
     single = targets.ndim == 1 or targets.shape[1] == 1

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from widelimit import _core
+from widelimit._arrays import as_array
 from widelimit._core import InputError, Network
 from widelimit._options import numbers_of, whole_numbers
 from widelimit._samples import as_images
@@ -19,14 +20,15 @@ _MARGINS = ("hinge", "squared-hinge", "logistic")
 
 def training_targets(y: ArrayLike, loss: str) -> tuple[NDArray[np.float64], NDArray[Any] | None]:
     """Returns the training targets, and the classes if y holds class labels."""
-    if np.ndim(y) == 2:
+    given = as_array(y, "y")
+    if given.ndim == 2:
         return as_numbers(y), None
     if holds_numbers(y) and loss != "softmax":
         numbers = as_numbers(y)
         if loss not in _MARGINS:
             return numbers, None
         if np.isin(numbers, (-1.0, 1.0)).all():
-            return numbers, np.array([-1, 1], dtype=np.asarray(y).dtype)
+            return numbers, np.array([-1, 1], dtype=given.dtype)
     classes, labels = as_classes(y)
     return _core.class_targets(labels, len(classes), loss), classes
 
@@ -37,7 +39,7 @@ def held_out_targets(
     """Returns the targets of other samples, samples × outputs, encoded like those of the training samples."""
     if classes is None or targets.ndim == 1:
         return columns(as_numbers(y))
-    labels = np.asarray(y)
+    labels = as_array(y, "y")
     known = np.isin(labels, classes)
     if not known.all():
         raise InputError(f"class {labels[~known][0]!r} of the test samples was never seen in training")

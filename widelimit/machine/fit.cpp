@@ -136,6 +136,16 @@ void check_targets(MatrixView<const double> targets, Index samples) {
   }
 }
 
+void check_squares(MatrixView<const double> targets) {
+  double sum = 0;
+  for (Index i = 0; i < targets.rows; ++i) {
+    for (Index j = 0; j < targets.cols; ++j) sum += targets(i, j) * targets(i, j);
+  }
+  if (!std::isfinite(sum)) {
+    fail(Code::input, "the sum of squares of the targets exceeds the range of float64; divide them by a constant");
+  }
+}
+
 void check_weights(std::span<const double> weights, Index samples) {
   if (weights.empty()) return;
   if (static_cast<Index>(weights.size()) != samples) {

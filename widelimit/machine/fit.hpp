@@ -27,6 +27,9 @@ struct Fit {
 
 /// Throws Error{input} unless `targets` has `samples` rows of finite numbers and at least one column.
 void check_targets(MatrixView<const double> targets, Index samples);
+/// Throws Error{input} unless Σy² is in the range of float64, as likelihoods, leave-one-out errors and conjugate
+/// gradients need.
+void check_squares(MatrixView<const double> targets);
 
 /// Checks the weights wᵢ ≥ 0 of the samples in Σ wᵢ l(g(xᵢ), yᵢ); empty means all 1. Throws Error{input} unless there
 /// are `samples` weights, finite, not negative and not all zero.

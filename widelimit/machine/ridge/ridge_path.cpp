@@ -149,6 +149,7 @@ RidgePath ridge_path(const GramMatrix& k, MatrixView<const double> targets, std:
   (void)k.check();
   const Index n = k.samples();
   check_targets(targets, n);
+  check_squares(targets);
   check_weights(options.weights, n);
   const double bytes = 2.0 * sizeof(double) * static_cast<double>(n) * static_cast<double>(n);
   require_matrix_memory(k.engine(), bytes, std::nullopt, "a ridge path",

@@ -4,6 +4,7 @@
 #include "widelimit/machine/fit.hpp"
 
 #include <span>
+#include <string_view>
 #include <vector>
 
 namespace widelimit {
@@ -23,5 +24,10 @@ void set_coefficients(const Matrix<double>& solved, std::span<const double> scal
 [[nodiscard]] Fit zero_fit(Index samples, Index outputs);
 
 [[nodiscard]] bool all_finite(const Fit& fit);
+
+/// Message of a log marginal likelihood, or its gradient, that is not finite.
+inline constexpr std::string_view likelihood_overflow =
+    "the log marginal likelihood exceeds the range of float64; divide the targets, or multiply kernel and noise, by a "
+    "constant";
 
 }  // namespace widelimit
