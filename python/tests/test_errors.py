@@ -172,6 +172,8 @@ def test_complex_numbers_are_no_classes():
 
 
 def test_objects_of_the_wrong_kind_are_named():
+    with pytest.raises(wl.InputError, match="leave it out, or give 'device'"):
+        wl.gram("fc:1", X, out=np.empty((4, 4)))
     with pytest.raises(wl.InputError, match="resume is of type str"):
         wl.train("fc:1", X, Y, width=8, steps=1, resume="net.h5")
     with pytest.raises(wl.InputError, match="model is of type str"):

@@ -224,7 +224,7 @@ def gram(
     >>> 0 < found.quadrature_error < 1e-12
     True
     """
-    if out not in (None, "device"):
+    if not (out is None or (isinstance(out, str) and out == "device")):
         raise InputError(f"out = {out!r}; leave it out, or give 'device'")
     compute = _core.gram if out is None else _core.device_gram
     return _gram(net, x1, x2, _requested(kind)[0], precision, backend, threads, channels_first, compute)

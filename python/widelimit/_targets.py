@@ -67,6 +67,11 @@ def as_classes(y: ArrayLike) -> tuple[NDArray[Any], NDArray[np.int64]]:
     return classes, numbers.astype(np.int64)
 
 
+def class_names(classes: NDArray[Any]) -> list[str]:
+    """Returns the classes as text, as data files write them: whole numbers without a decimal point."""
+    return [str(int(name)) if isinstance(name, float) else str(name) for name in classes.tolist()]
+
+
 def as_weights(weights: ArrayLike | None) -> NDArray[np.float64] | None:
     """Converts sample weights, whose values the core library checks."""
     if weights is None:

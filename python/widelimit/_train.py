@@ -16,7 +16,7 @@ from widelimit._core import InputError, Network, SparseSamples
 from widelimit._fit import ConvergenceWarning
 from widelimit._kernels import as_network
 from widelimit._samples import as_images, as_samples, channels_last
-from widelimit._targets import columns
+from widelimit._targets import class_names, columns
 from widelimit._threads import usable
 from widelimit._train_arguments import held_out, training_options, training_targets
 
@@ -172,8 +172,9 @@ class TrainedNetwork:
         """Returns the classes as text; indices are replaced by `names`, if given."""
         if self.classes_ is None:
             return []
-        indexed = bool(names) and self.classes_.dtype.kind in "iu" and self.classes_.min() >= 0
-        return [names[c] if indexed else str(c) for c in self.classes_]
+        if names and self.classes_.dtype.kind in "iu" and self.classes_.min() >= 0:
+            return [names[c] for c in self.classes_]
+        return class_names(self.classes_)
 
     def _origin_and_classes(self) -> tuple[str | None, list[str]]:
         """Returns the origin as JSON and the class names, by which load_data reads new samples."""
@@ -326,7 +327,7 @@ def train(
     images = as_images(net, x, "x", channels_first)
     file = None
     if checkpoint is not None:
-        names = [] if classes is None else [str(c) for c in classes]
+        names = [] if classes is None else class_names(classes)
         file = (os.fspath(checkpoint), names, bool(channels_first), loss)
     if not isinstance(resume, TrainedNetwork | None):
         raise InputError(f"resume is of type {type(resume).__name__}; give the network that load_network returns")
