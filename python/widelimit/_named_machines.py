@@ -36,29 +36,23 @@ def train_classes(
     k: ArrayLike,
     y: ArrayLike,
     *,
-    lam: float | None = None,
-    bias: bool | None = None,
     sample_weight: ArrayLike | None = None,
     class_weight: Any = None,
-    scheme: str | None = None,
-    tolerance: float | None = None,
     backend: str | None = None,
     threads: int | None = None,
-    probability: bool | None = None,
-    check_definite: bool | None = None,
-    indefinite: bool | None = None,
     stacklevel: int = 2,
+    **options: Any,
 ) -> Fit:
-    """Fits a classifier by name; `stacklevel` is that of its warning, 2 for the caller."""
+    """Fits a classifier by name; `stacklevel` is that of its warning, 2 for the caller.
+
+    options: lam, bias, scheme, tolerance, probability, check_definite and indefinite of the core library.
+    """
     classes, labels = as_classes(y)
     weights = class_weighted(class_weight, machine, classes, labels, sample_weight)
-    options = dict(
-        machine=machine, lam=lam, bias=bias, scheme=scheme, tolerance=tolerance, probability=probability,
-        check_definite=check_definite, indefinite=indefinite, threads=usable(threads),
-    )  # fmt: skip
     gram = as_kernel(k, "K", backend, usable(threads))
+    options.update(machine=machine, threads=usable(threads))
     scheme, parts, sigmoids = _core.train_classes(gram, labels, len(classes), weights, options)
-    parts = _with_indefinite_hint(parts, indefinite)
+    parts = _with_indefinite_hint(parts, options.get("indefinite"))
     return warn_of(make_fit(machine, scheme, parts, classes, single=True, calibration=sigmoids), stacklevel)
 
 
@@ -67,27 +61,23 @@ def train_values(
     k: ArrayLike,
     y: ArrayLike,
     *,
-    lam: float | None = None,
-    epsilon: float | None = None,
-    bias: bool | None = None,
     sample_weight: ArrayLike | None = None,
-    tolerance: float | None = None,
     backend: str | None = None,
     threads: int | None = None,
-    check_definite: bool | None = None,
-    indefinite: bool | None = None,
     stacklevel: int = 2,
+    **options: Any,
 ) -> Fit:
-    """Fits a regressor by name; `stacklevel` is that of its warning, 2 for the caller."""
+    """Fits a regressor by name; `stacklevel` is that of its warning, 2 for the caller.
+
+    options: lam, epsilon, bias, tolerance, check_definite and indefinite of the core library.
+    """
     targets, single = as_columns(y)
     weights = as_weights(sample_weight)
-    options = dict(
-        machine=machine, lam=lam, epsilon=epsilon, bias=bias, tolerance=tolerance, check_definite=check_definite,
-        indefinite=indefinite, threads=usable(threads),
-    )  # fmt: skip
     gram = as_kernel(k, "K", backend, usable(threads))
+    options.update(machine=machine, threads=usable(threads))
     scheme, parts, _ = _core.train_values(gram, targets, weights, options)
-    return warn_of(make_fit(machine, scheme, _with_indefinite_hint(parts, indefinite), None, single), stacklevel)
+    parts = _with_indefinite_hint(parts, options.get("indefinite"))
+    return warn_of(make_fit(machine, scheme, parts, None, single), stacklevel)
 
 
 def train_aware_kernel(
@@ -96,24 +86,20 @@ def train_aware_kernel(
     y: ArrayLike,
     label_aware: dict[str, Any],
     *,
-    lam: float | None = None,
-    bias: bool | None = None,
     sample_weight: ArrayLike | None = None,
     class_weight: Any = None,
-    scheme: str | None = None,
-    tolerance: float | None = None,
     threads: int | None = None,
-    probability: bool | None = None,
     stacklevel: int = 2,
+    **options: Any,
 ) -> Fit:
-    """Fits a classifier on a label-aware kernel made from the Gram matrix k; k stays unchanged."""
+    """Fits a classifier on a label-aware kernel made from the Gram matrix k; k stays unchanged.
+
+    options: lam, bias, scheme, tolerance and probability of the core library.
+    """
     classes, labels = as_classes(y)
     weights = class_weighted(class_weight, machine, classes, labels, sample_weight)
-    options = dict(
-        machine=machine, lam=lam, bias=bias, scheme=scheme, tolerance=tolerance, probability=probability,
-        threads=usable(threads),
-    )  # fmt: skip
     gram = as_matrix(k, "K")
+    options.update(machine=machine, threads=usable(threads))
     (scheme, parts, sigmoids), aware = _core.fit_aware_kernel(
         gram, labels, len(classes), weights, label_aware, options
     )
@@ -128,16 +114,8 @@ def fit_samples(
     classify: bool,
     *,
     machine: str,
-    lam: float | None = None,
-    epsilon: float | None = None,
-    bias: bool | None = None,
     sample_weight: ArrayLike | None = None,
     class_weight: Any = None,
-    scheme: str | None = None,
-    tolerance: float | None = None,
-    probability: bool | None = None,
-    solver: str | None = None,
-    kind: str | None = None,
     precision: str | None = None,
     backend: str = "cpu",
     threads: int | None = None,
@@ -145,8 +123,12 @@ def fit_samples(
     label_aware: dict[str, Any] | None = None,
     pair_features: Any = None,
     stacklevel: int = 2,
+    **options: Any,
 ) -> Fit:
-    """Fits a machine on the kernel of a network; the core library chooses the solver, as for `widelimit fit`."""
+    """Fits a machine on the kernel of a network; the core library chooses the solver, as for `widelimit fit`.
+
+    options: lam, epsilon, bias, scheme, tolerance, probability, solver and kind of the core library.
+    """
     classes, labels, targets, single = None, None, None, True
     if classify:
         classes, labels = as_classes(y)
@@ -155,11 +137,7 @@ def fit_samples(
         weights = number_weights(class_weight, sample_weight)
         targets, single = as_columns(y)
     net = as_network(network)
-    options = dict(
-        machine=machine, lam=lam, epsilon=epsilon, bias=bias, scheme=scheme, tolerance=tolerance,
-        probability=probability, solver=solver, kind=kind, precision=precision, backend=backend,
-        threads=usable(threads),
-    )  # fmt: skip
+    options.update(machine=machine, precision=precision, backend=backend, threads=usable(threads))
     (scheme, parts, sigmoids), error, aware = _core.fit_samples(
         net,
         as_images(net, x, "x", channels_first, backend),
