@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 namespace widelimit {
@@ -16,6 +17,13 @@ namespace {
 
 /// Samples per batch of an evaluation outside the step.
 constexpr Index record_block = 512;
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+bool all_finite(const Matrix<double>& outputs) {
+  return std::all_of(outputs.data(), outputs.data() + outputs.rows() * outputs.cols(),
+                     [](double f) { return std::isfinite(f); });
+}
+
 double l2_coefficient(Regulariser regulariser, double lambda, const WeightSlot& slot, bool last) {
   switch (regulariser) {
     case Regulariser::init:
@@ -94,8 +102,10 @@ Matrix<double> Trainer<T>::evaluate(const Tensor<T>& x, const std::vector<double
   return outputs;
 }
 
+/// Infinite if an output is not finite: a margin loss of an overflowed output can be 0.
 template <std::floating_point T>
 double Trainer<T>::loss_of(const Matrix<double>& outputs, MatrixView<const double> targets) const {
+  if (!all_finite(outputs)) return infinity;
   double sum = 0;
   const auto size = static_cast<std::size_t>(outputs_);
   for (Index i = 0; i < outputs.rows(); ++i) {
@@ -104,7 +114,7 @@ double Trainer<T>::loss_of(const Matrix<double>& outputs, MatrixView<const doubl
   return sum;
 }
 
-/// Computes z and l' of the batch, and n/|B| times its loss.
+/// Computes z and l' of the batch, and n/|B| times its loss; infinite if an output is not finite, as in loss_of.
 template <std::floating_point T>
 void Trainer<T>::evaluate_batch(std::span<const Index> batch, const std::optional<DropoutDraw>& dropout) {
   const Tensor<T>& f = evaluator_.outputs(w_, dropout);
@@ -130,6 +140,7 @@ void Trainer<T>::evaluate_batch(std::span<const Index> batch, const std::optiona
     loss_slopes(options_.loss, z, y, {batch_values_.slopes.view().row(i), size});
   }
   batch_values_.loss *= static_cast<double>(samples_) / static_cast<double>(std::max<Index>(f.count(), 1));
+  if (!all_finite(batch_values_.outputs)) batch_values_.loss = infinity;
 }
 
 template <std::floating_point T>
