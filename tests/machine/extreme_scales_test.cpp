@@ -143,7 +143,7 @@ TEST(ExtremeScales, BeyondFloat64AreRefusedInWords) {
 }
 
 /// Squares of targets occur in likelihoods, leave-one-out errors and conjugate gradients.
-TEST(ExtremeScales, TargetsWhoseSquaresOverflowAreRefusedInWords) {
+TEST(ExtremeScales, TargetsAndOutputsThatOverflowAreRefusedInWords) {
   const Clouds data = clouds(6, 1.0, 4);
   const GramMatrix k(data.gram.view());
   const auto expect_named = [&](double size) {
@@ -155,6 +155,11 @@ TEST(ExtremeScales, TargetsWhoseSquaresOverflowAreRefusedInWords) {
   };
   expect_named(1e154);
   expect_named(1e300);
+  // An output is the product of two numbers in the range.
+  const Fit fit{.alpha = filled(6, 1e12), .bias = {0}, .summary = {}};
+  const Matrix<double> huge = scaled(data.gram, 1e300);
+  EXPECT_NE(message([&] { return decision(fit, huge.view()); }, Code::numerical).find("test point 0"),
+            std::string::npos);
   // y²·n is in the range, yᵀK⁻¹y is not.
   const Matrix<double> small = scaled(data.gram, 1e-20);
   const Matrix<double> y = filled(6, 1e150);

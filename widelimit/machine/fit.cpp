@@ -117,7 +117,14 @@ Matrix<double> decision(const Fit& fit, const EngineMatrix& test_by_train, const
 
 Matrix<double> decision(const Fit& fit, const AnyView& test_by_train, const Engine& engine) {
   check_finite(test_by_train);
-  return decision(fit, engine.algebra().hold(test_by_train), engine);
+  Matrix<double> g = decision(fit, engine.algebra().hold(test_by_train), engine);
+  for (Index i = 0; i < g.rows(); ++i) {
+    const double* row = g.view().row(i);
+    if (!std::all_of(row, row + g.cols(), [](double value) { return std::isfinite(value); })) {
+      fail(Code::numerical, "the output at test point {} exceeds the range of float64; scale the samples down", i);
+    }
+  }
+  return g;
 }
 
 Matrix<double> decision(const Fit& fit, const AnyView& test_by_train) {

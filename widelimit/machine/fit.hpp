@@ -18,7 +18,8 @@ struct Fit {
 };
 
 /// Returns g at test points, test × outputs, from K(test, train), on all processors of the host or on the given engine.
-/// Accumulates in float64. Throws Error{input} unless K has one column per sample of the fit and is finite.
+/// Accumulates in float64. Throws Error{input} unless K has one column per sample of the fit and is finite,
+/// Error{numerical} if an output overflows.
 /// O(test·train·outputs).
 [[nodiscard]] Matrix<double> decision(const Fit& fit, const AnyView& test_by_train);
 [[nodiscard]] Matrix<double> decision(const Fit& fit, const AnyView& test_by_train, const Engine& engine);

@@ -92,6 +92,7 @@ RidgePoint point_of(const Path& path, double lambda, ShiftedInverse& inverse) {
   Summary& summary = point.fit.summary;
   summary.condition = condition(path, lambda, inverse);
   inverse.positive_definite = *summary.condition * path_rounding < 1;
+  if (!std::isfinite(*summary.condition)) summary.condition.reset();
   if (!inverse.positive_definite) return point;
   if (path.bias) eliminate_bias(path, inverse, point.fit.bias);
   for (Index i = 0; i < path.targets.rows; ++i) {
