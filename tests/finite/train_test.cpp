@@ -225,23 +225,6 @@ TEST(Train, TellsWhereItDivergesAndStaysFinite) {
   }
 }
 
-// 1 − yf of an overflowed f is −∞ or no number, and the hinge loss max(0, 1 − yf) would be 0.
-TEST(Train, AnOverflowedOutputIsNoLossOfZero) {
-  const Points points(6, 3, 7);
-  Matrix<double> signs(6, 1);
-  for (Index i = 0; i < 6; ++i) signs(i, 0) = i % 2 == 0 ? 1 : -1;
-  for (const LossKind loss : {LossKind::hinge, LossKind::squared_hinge, LossKind::logistic}) {
-    for (const Index batch : {0, 2}) {
-      const TrainOptions options{
-          .width = 30, .loss = {loss}, .rate = 1e25, .steps = 4, .batch = batch, .precision = Precision::f32};
-      const TrainedNetwork trained = train(Network::parse("dense relu dense"), {points.view(), signs.view()}, options);
-      EXPECT_EQ(trained.summary.ending, TrainEnding::diverged) << to_string(loss);
-      EXPECT_EQ(trained.summary.message.find("nan"), std::string::npos) << trained.summary.message;
-      for (const double value : trained.record.outputs) EXPECT_TRUE(std::isfinite(value)) << to_string(loss);
-    }
-  }
-}
-
 // One layer is a quadratic problem: below the stable rate descent converges, above it diverges.
 TEST(Train, StableRateIsWhereDescentTurns) {
   const Points points(20, 6, 15);
