@@ -163,6 +163,9 @@ def test_images():
     assert np.allclose(model.decision_function(X[60:80]), rows.decision_function(FLAT[60:80]), atol=1e-5)
     with pytest.raises(wl.InputError, match="64 features"):
         wl.NTKClassifier(network, input_shape=(7, 7, 1)).fit(FLAT, Y)
+    for shape in ((-8, -8, 1), (8.0, 8.0, 1.0), 64, "8x8x1", ()):
+        with pytest.raises(wl.InputError, match="input_shape"):
+            wl.NTKClassifier(network, input_shape=shape).fit(FLAT, Y)
 
 
 def test_regressor():

@@ -70,3 +70,25 @@ def test_what_it_refuses(digits):
         wl.evolution("fc:1", x, y, steps=1, barriers=True, loss="softmax")
     with pytest.raises(Exception, match="ascending steps"):
         wl.evolution("fc:1", x, y, steps=5, at=[9], loss="softmax")
+
+
+def test_sparse_samples_are_probed_like_dense_ones(digits):
+    sparse = pytest.importorskip("scipy.sparse")
+    x, y = digits
+    rows = x.reshape(len(x), -1)
+    how = {"width": 16, "steps": 4, "probe": 6, "loss": "softmax", "rate": 0.02}
+    expected = wl.evolution("fc:1", rows, y, **how)
+    for form in (sparse.csr_array, sparse.coo_array, sparse.csc_matrix):
+        e = wl.evolution("fc:1", form(rows), y, **how)
+        assert np.array_equal(e.probe, expected.probe)
+        assert np.array_equal(e.kernels, expected.kernels)
+
+
+def test_wrong_probes_are_named(digits):
+    x, y = digits
+    for rows in (x[:0], x[:7]):
+        with pytest.raises(wl.InputError, match=f"{len(rows)} samples have 60 rows of targets"):
+            wl.evolution("fc:1", rows, y, width=8, steps=2)
+    for probe in ("9", 9.5, None):
+        with pytest.raises(wl.InputError, match="probe is"):
+            wl.evolution("fc:1", x, y, width=8, steps=2, probe=probe)

@@ -99,3 +99,24 @@ def test_local_elasticity_of_networks_by_kernel_and_by_steps():
     k[0, 1] *= 2
     with pytest.raises(wl.InputError, match="not symmetric"):
         wl.local_elasticity(k, Y)
+
+
+def test_local_elasticity_of_sparse_samples():
+    sparse = pytest.importorskip("scipy.sparse")
+    x, y, _ = wl.load_data("digits", classes=[3, 8], limit=90, scale="unit")
+    x = x.reshape(90, -1)
+    t = wl.train("fc:1", x[:20], np.where(y[:20] == 0, -1.0, 1.0), width=16, steps=5)
+    dense = wl.local_elasticity(t, y[:20], x=x[:20], x_test=x[20:], test_labels=y[20:])
+    rows = sparse.csr_array(x)
+    assert wl.local_elasticity(t, y[:20], x=rows[:20], x_test=rows[20:], test_labels=y[20:]) == dense
+
+
+def test_local_elasticity_refuses_what_is_no_kernel():
+    k, labels = wl.kernel("fc:1", np.random.default_rng(0).normal(size=(6, 3))), [0, 1] * 3
+    for wrong in (k + 1j, k.astype(str), k.astype("M8[s]"), k[0]):
+        with pytest.raises(wl.InputError, match="K has"):
+            wl.local_elasticity(wrong, labels)
+        with pytest.raises(wl.InputError, match="K_test has"):
+            wl.local_elasticity(k, labels, wrong, labels)
+    with pytest.raises(wl.InputError, match="labels has 0 dimensions"):
+        wl.local_elasticity(k, "010101")

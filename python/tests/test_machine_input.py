@@ -131,3 +131,9 @@ def test_bad_predictions():
     with pytest.raises(wl.InputError, match="fit_logistic"):
         fit.predict_proba(NEW)
     assert fit.predict(NEW[:0]).shape == (0,)
+
+
+def test_outputs_that_overflow_are_no_predictions():
+    fit = wl.fit_ridge(K, NUMBERS)
+    with pytest.raises(wl.NumericalError, match="test point 1"):
+        fit.predict(np.stack([NEW[0], np.sign(fit.alpha) * 1e308]))

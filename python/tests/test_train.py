@@ -254,3 +254,30 @@ def test_backends():
     ):
         with pytest.raises(ValueError, match="cuda:0"):
             call()
+
+
+@pytest.mark.parametrize("how", ["save", "checkpoint"])
+def test_whole_number_classes_are_written_as_in_data_files(tmp_path, how):
+    """NumPy reads labels from text as floats; `widelimit predict` compares names of classes with the text of files."""
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(12, 3)), np.arange(12) % 3.0
+    path = tmp_path / "net.h5"
+    options = {"checkpoint": path} if how == "checkpoint" else {}
+    t = wl.train("fc:1", x, y, width=8, steps=5, loss="softmax", **options)
+    if how == "save":
+        t.save(path)
+    again = wl.load_network(path)
+    assert again.classes_.tolist() == ["0", "1", "2"]
+    assert t.classes_.tolist() == [0.0, 1.0, 2.0]
+    assert (again.predict_classes(x).astype(float) == t.predict_classes(x)).all()
+
+
+def test_an_overflowed_output_is_no_loss_of_zero():
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(6, 3)), [1.0, -1.0] * 3
+    with pytest.warns(wl.ConvergenceWarning, match="non-finite"):
+        t = wl.train("fc:1", x, y, width=4, steps=4, loss="hinge", rate=1e25, precision="f32")
+    assert t.summary.ending == "diverged"
+    assert np.isfinite(t.outputs).all()
+    with pytest.raises(wl.NumericalError, match="tangent kernel exceeds the range of f64"):
+        wl.empirical_ntk(wl.train("fc:1", x, y, width=4, steps=0), 1e200 * x)

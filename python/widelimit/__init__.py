@@ -30,6 +30,7 @@ from widelimit._core import (
     BackendPresence,
     DeviceArray,
     InputError,
+    InputTypeError,
     LayerShape,
     Network,
     NumericalError,
@@ -110,6 +111,7 @@ __all__ = [
     "Graphs",
     "Inertia",
     "InputError",
+    "InputTypeError",
     "KernelAtTime",
     "LabelAwareKernel",
     "LabelBound",
@@ -195,6 +197,11 @@ __all__ = [
     "with_std",
 ]
 
+# Tracebacks, pickles and help show the public names.
+for _name in __all__:
+    if isinstance(globals()[_name], type):
+        globals()[_name].__module__ = "widelimit"
+
 _ESTIMATORS = ("NTKClassifier", "NTKRegressor")
 if importlib.util.find_spec("sklearn") is not None:
     __all__ += _ESTIMATORS
@@ -211,58 +218,3 @@ def __getattr__(name: str) -> Any:
             f"widelimit.{name} needs scikit-learn 1.6 or later ({error}); pip install 'widelimit[sklearn]'"
         ) from error
     return getattr(_estimators, name)
-
-
-# Tracebacks, pickles and help show the public names.
-_TYPES = (
-    AccuracyWarning,
-    BackendPresence,
-    BoundTerms,
-    Certificates,
-    ClassScore,
-    ClassScores,
-    ComparedKernel,
-    Comparison,
-    ConvergenceWarning,
-    Ensemble,
-    Equivalence,
-    EquivalencePath,
-    EquivalenceRun,
-    FetchedFile,
-    Fit,
-    FlowEvent,
-    FoldChoice,
-    GaussianProcess,
-    Inertia,
-    InputError,
-    KernelAtTime,
-    LabelAwareKernel,
-    LabelBound,
-    LayerShape,
-    LikelihoodOptimum,
-    LikelihoodStart,
-    LocalElasticity,
-    MarginalLikelihood,
-    Model,
-    Network,
-    NthKernel,
-    NumericalError,
-    Path,
-    Posterior,
-    ProcessParameters,
-    RademacherBound,
-    RateCheck,
-    ReliabilityBin,
-    ResourceError,
-    RidgePath,
-    StoredGram,
-    Summary,
-    TrainSummary,
-    TrainedNetwork,
-    Trajectory,
-    ValueScores,
-    Weights,
-    WidthSlope,
-)
-for _type in _TYPES:
-    _type.__module__ = "widelimit"

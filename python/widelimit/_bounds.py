@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from widelimit import _core
+from widelimit._arrays import as_array
 from widelimit._core import InputError
 from widelimit._fit import Fit
 from widelimit._samples import as_kernel
@@ -153,7 +154,7 @@ def label_bound(
 
     h: the Gram matrix; y: two classes, or a number for each sample. Labels aligned with the kernel have a small
     yᵀH⁻¹y, random labels a large one. If duplicate samples have different labels, it is infinite: all bounds are None,
-    and the message gives the reason.
+    and the message gives the reason. delta: probability that the bounds fail; default 0.05. backend: as in fit_ridge.
 
     >>> import numpy as np, widelimit as wl
     >>> h = np.array([[0.5, 0.4], [0.4, 0.5]])
@@ -162,7 +163,7 @@ def label_bound(
     >>> wl.label_bound(np.ones((2, 2)), [1, -1]).norm_square is None
     True
     """
-    values = np.asarray(y)
+    values = as_array(y, "y")
     if values.dtype.kind not in "fiu":
         classes, numbers = as_classes(y)
         if len(classes) != 2:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from widelimit import _core
+from widelimit._arrays import as_array
 from widelimit._core import InputError
 from widelimit._models import Model, core_of
 from widelimit._pipelines import machine_of
@@ -194,7 +195,7 @@ def _as_labels(y: ArrayLike, classes: NDArray[Any] | None) -> NDArray[np.int64]:
         if numbers.ndim != 1 or (numbers == 0).any():
             raise InputError("a regressor has a certificate of the sign; give one nonzero number for each sample")
         return (numbers > 0).astype(np.int64)
-    given = np.asarray(y)
+    given = as_array(y, "y")
     if given.ndim != 1:
         raise InputError(f"y has {given.ndim} dimensions; give one class for each sample")
     place = {value: k for k, value in enumerate(classes.tolist())}

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from widelimit import _core
+from widelimit._arrays import as_array
 from widelimit._core import InputError, Network
 from widelimit._device import on_host
 from widelimit._graphs import Graphs
@@ -203,7 +204,8 @@ def compare(
         returned by read_folds and by the split method of scikit-learn's splitters.
     x_test, y_test: additional test set, evaluated with the choice of each kernel fitted to all of x.
     classify: whether y holds classes. Default: text, booleans and integers do, floating-point numbers do not.
-    sample_weight, class_weight: as in fit_svm; errors are weighted too.
+    sample_weight, class_weight: as in fit_svm; errors are weighted too. bias, epsilon, scheme: of the machine.
+    memory: the memory limit, e.g. '1GiB'. Other arguments as in kernel.
 
     The held-out error is that of the whole procedure: each fold chooses kernel and λ on its training part alone.
     Kernels are compared in pairs on the held-out samples: classes by the exact McNemar test, numbers and weighted
@@ -234,7 +236,7 @@ def compare(
         else:
             test_labels = _places(y_test, classes)
     options = {
-        "kind": kind if kind is None or isinstance(kind, str) else ",".join(kind),
+        "kind": kind if kind is None or isinstance(kind, str) else ",".join(map(str, kind)),
         "sweep": sweep,
         "machine": machine,
         "lams": None if lams is None else as_numbers(lams, "lams").ravel().tolist(),
@@ -300,7 +302,7 @@ def _samples(named: list, classical: list, x: Any, name: str, channels_first: bo
 
 
 def _holds_classes(y: ArrayLike) -> bool:
-    return np.asarray(y).dtype.kind != "f"
+    return as_array(y, "y").dtype.kind != "f"
 
 
 def _targets(y: ArrayLike, classify: bool, name: str) -> tuple[Any, Any, Any]:

@@ -35,15 +35,17 @@ def classical_kernel(
     """Returns the Gram matrix of a classical kernel: 'linear', 'polynomial', 'rbf', 'laplace' or 'arccosine'.
 
     Kernels take arguments, e.g. 'rbf(gamma=0.5)', 'polynomial(degree=2, offset=1)', 'arccosine(degree=1)'; gamma
-    defaults to 1/D.
+    defaults to 1/D. Other arguments as in the function kernel.
 
     >>> import numpy as np, widelimit as wl
     >>> wl.classical_kernel("rbf(gamma=0.5)", np.eye(2)).round(6)
     array([[1.      , 0.367879],
            [0.367879, 1.      ]])
     """
+    first = as_samples(x1, "x1", backend)
     second = None if x2 is None else as_samples(x2, "x2", backend)
-    return _core.classical_kernel(kernel, as_samples(x1, "x1", backend), second, precision, backend, usable(threads))
+    options = dict(precision=precision, backend=backend, threads=usable(threads))
+    return _core.classical_kernel(kernel, first, second, options)
 
 
 def monte_carlo_kernel(
@@ -63,8 +65,8 @@ def monte_carlo_kernel(
 
     An independent check of the limit kernel, and the only method for networks whose limit has no closed form
     (max_pool).
-    width: hidden units or channels; draws: independent networks; ntk=False omits the more expensive NTK.
-    channels_first: as in kernel. backend: 'cpu', or an NVIDIA device such as 'cuda:0', with the same random numbers.
+    width: hidden units or channels; draws: independent networks, drawn by seed; ntk=False omits the more expensive NTK.
+    Other arguments as in kernel. backend: 'cpu', or an NVIDIA device such as 'cuda:0', with the same random numbers.
     The finite width also biases the mean by O(1/width), which the standard error does not include.
 
     >>> import numpy as np, widelimit as wl
@@ -76,6 +78,5 @@ def monte_carlo_kernel(
     network = as_network(net)
     first = as_images(network, x1, "x1", channels_first, backend)
     second = None if x2 is None else as_images(network, x2, "x2", channels_first, backend)
-    return MonteCarlo(
-        *_core.monte_carlo_kernel(network, first, second, width, draws, seed, ntk, backend, usable(threads))
-    )
+    options = dict(width=width, draws=draws, seed=seed, ntk=ntk, backend=backend, threads=usable(threads))
+    return MonteCarlo(*_core.monte_carlo_kernel(network, first, second, options))

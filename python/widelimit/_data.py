@@ -117,6 +117,8 @@ def load_data(
         return _data(train, _warn(notes), features, None if _is_scaled(scale) else origin)
     if conflicting:
         raise InputError(f"{conflicting[0]}=: the model determines how samples are read and scaled; leave it out")
+    if not hasattr(model, "_origin_and_classes"):
+        raise InputError(f"model is of type {type(model).__name__}; give the result of load_model or load_network")
     options["categorical"] = None
     origin, names = model._origin_and_classes()
     found, notes, features = _core.load_new(options, origin, names, part or "all")

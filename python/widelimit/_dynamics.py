@@ -11,10 +11,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from widelimit import _core
+from widelimit._arrays import as_array
 from widelimit._core import InputError
 from widelimit._fit import ConvergenceWarning, Summary
+from widelimit._options import as_times, whole_numbers
 from widelimit._samples import as_kernel, as_matrix
-from widelimit._targets import as_classes, as_numbers, holds_numbers
+from widelimit._targets import as_classes, as_columns, holds_numbers
 from widelimit._threads import usable
 
 _CLASS_LOSSES = ("hinge", "squared-hinge", "logistic", "softmax")
@@ -84,51 +86,32 @@ class Trajectory:
 def _targets(y: ArrayLike, loss: str) -> tuple[NDArray[np.float64], bool]:
     """Returns y as samples × outputs, and whether there is one output. The core library checks the loss."""
     numeric = holds_numbers(y)
-    if numeric and (np.ndim(y) == 2 or loss not in _CLASS_LOSSES):
-        numbers = as_numbers(y)
-        return (numbers[:, None], True) if numbers.ndim == 1 else (numbers, False)
+    if numeric and (as_array(y, "y").ndim == 2 or loss not in _CLASS_LOSSES):
+        return as_columns(y)
     classes, labels = as_classes(y)
     if len(classes) < 2:
         # Numbers ±1 with one distinct value are valid targets, but softmax needs two classes.
         if not numeric or loss == "softmax":
             raise InputError(f"y has {len(classes)} classes; give two or more")
-        return as_numbers(y)[:, None], True
+        return as_columns(y)
     targets = _core.loss_targets(loss, labels, len(classes))
     return targets, targets.shape[1] == 1
 
 
-def _as_columns(values: ArrayLike | None, name: str) -> NDArray[np.float64] | None:
-    if values is None:
-        return None
-    numbers = as_numbers(values, name)
-    return numbers[:, None] if numbers.ndim == 1 else numbers
-
-
-def _start_and_record(
-    k_test: ArrayLike | None,
-    alpha0: ArrayLike | None,
-    g0: ArrayLike | None,
-    g0_test: ArrayLike | None,
-    record: Sequence[int] | None,
-    coefficients: bool,
+def _test_and_start(
+    k_test: ArrayLike | None, alpha0: ArrayLike | None, g0: ArrayLike | None, g0_test: ArrayLike | None
 ) -> tuple:
-    """Converts the arguments that flow and descend share, in the order of the core library."""
+    """Converts the arrays that flow and descend share, in the order of the core library."""
+
+    def optional_columns(values: ArrayLike | None, name: str) -> NDArray[np.float64] | None:
+        return None if values is None else as_columns(values, name)[0]
+
     return (
         None if k_test is None else as_matrix(k_test, "K(test, train)"),
-        _as_columns(alpha0, "alpha0"),
-        _as_columns(g0, "g0"),
-        _as_columns(g0_test, "g0_test"),
-        None if record is None else [int(i) for i in record],
-        coefficients,
+        optional_columns(alpha0, "alpha0"),
+        optional_columns(g0, "g0"),
+        optional_columns(g0_test, "g0_test"),
     )
-
-
-def _times(times: ArrayLike) -> NDArray[np.float64]:
-    """Converts times, which may include infinity; the core library checks their order."""
-    found = np.asarray(times)
-    if found.dtype.kind not in "fiu" or found.ndim > 1:
-        raise InputError("times must be a list of numbers")
-    return np.ascontiguousarray(np.atleast_1d(found), dtype=np.float64)
 
 
 def _trajectory(parts: tuple, single: bool, tested: bool, stacklevel: int) -> Trajectory:
@@ -193,6 +176,8 @@ def flow(
     alpha0: initial coefficients; g0, g0_test: initial outputs in addition to K @ alpha0, which decay as e^{−λt}.
     record: training samples whose outputs are recorded, default all; coefficients: True records α at all times.
     method: 'runge-kutta' to integrate the squared loss numerically. tolerance: of a Runge–Kutta step, default 1e-9.
+    max_events: kinks reached per output, default 1,000 plus 200 per sample; max_steps: Runge–Kutta steps, default one
+        million.
     backend: as in fit_ridge; k_test must be in host memory. check_definite: as in fit_svm.
 
     A flow that cannot reach all times ends early, with a ConvergenceWarning.
@@ -206,25 +191,15 @@ def flow(
     >>> t.alpha, t.rate.holds
     (array([0.5]), True)
     """
-    if method not in (None, "runge-kutta"):
-        raise InputError(f"method {method!r}; leave it out, or give 'runge-kutta'")
     targets, single = _targets(y, loss)
-    recorded = _times(times)
-    parts = _core.flow(
-        as_kernel(k, "K", backend, usable(threads)),
-        targets,
-        loss,
-        recorded,
-        lam,
-        epsilon,
-        *_start_and_record(k_test, alpha0, g0, g0_test, record, coefficients),
-        method == "runge-kutta",
-        tolerance,
-        max_events,
-        max_steps,
-        usable(threads),
-        check_definite,
-    )
+    options = dict(
+        loss=loss, lam=lam, epsilon=epsilon, record=whole_numbers(record, "record"), coefficients=coefficients,
+        method=method, tolerance=tolerance, max_events=max_events, max_steps=max_steps, threads=usable(threads),
+        check_definite=check_definite,
+    )  # fmt: skip
+    gram = as_kernel(k, "K", backend, usable(threads))
+    arrays = _test_and_start(k_test, alpha0, g0, g0_test)
+    parts = _core.flow(gram, targets, as_times(times), *arrays, options)
     return _trajectory(parts, single, k_test is not None, 2)
 
 
@@ -266,20 +241,11 @@ def descend(
     0.5
     """
     targets, single = _targets(y, loss)
-    parts = _core.descend(
-        as_kernel(k, "K", backend, usable(threads)),
-        targets,
-        loss,
-        rate,
-        schedule,
-        steps,
-        batch,
-        seed,
-        record_every,
-        lam,
-        epsilon,
-        *_start_and_record(k_test, alpha0, g0, g0_test, record, coefficients),
-        usable(threads),
-        check_definite,
-    )
+    options = dict(
+        loss=loss, rate=rate, schedule=schedule, steps=steps, batch=batch, seed=seed, record_every=record_every,
+        lam=lam, epsilon=epsilon, record=whole_numbers(record, "record"), coefficients=coefficients,
+        threads=usable(threads), check_definite=check_definite,
+    )  # fmt: skip
+    gram = as_kernel(k, "K", backend, usable(threads))
+    parts = _core.descend(gram, targets, *_test_and_start(k_test, alpha0, g0, g0_test), options)
     return _trajectory(parts, single, k_test is not None, 2)

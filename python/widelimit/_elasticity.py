@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from widelimit import _core
+from widelimit._arrays import as_array
 from widelimit._core import InputError
-from widelimit._device import fetched
 from widelimit._empirical_ntk import empirical_ntk
 from widelimit._label_aware import LabelAwareKernel
+from widelimit._samples import as_matrix, as_rows
 from widelimit._targets import as_classes, as_numbers
 from widelimit._threads import usable
 from widelimit._train import TrainedNetwork
@@ -94,11 +95,11 @@ def local_elasticity(
         kernel = K
     # Changes of outputs by steps on samples are not symmetric.
     symmetric = not isinstance(K, TrainedNetwork)
-    matrix = _matrix(kernel, "K")
+    matrix = as_matrix(kernel, "K")
     if (test_kernel is None) != (test_labels is None):
         raise InputError("test points need both a kernel and test_labels")
-    known = np.asarray(labels)
-    others = known[:0] if test_labels is None else np.asarray(test_labels)
+    known = _labels(labels, "labels")
+    others = known[:0] if test_labels is None else _labels(test_labels, "test_labels")
     numbers = as_classes(np.concatenate([known, others]))[1]
     own_labels = numbers[: len(known)]
     train = _core.local_elasticity(matrix, own_labels, self_pairs, symmetric)
@@ -106,17 +107,16 @@ def local_elasticity(
         return LocalElasticity(train[0], None, train[1], train[2], None, None)
     diagonal = np.ascontiguousarray(np.diagonal(matrix), dtype=np.float64)
     scale = None if test_diagonal is None else as_numbers(test_diagonal, "test_diagonal")
-    test = _core.test_local_elasticity(
-        _matrix(test_kernel, "K_test"), numbers[len(known) :], scale, own_labels, diagonal
-    )
+    others_kernel = as_matrix(test_kernel, "K_test")
+    test = _core.test_local_elasticity(others_kernel, numbers[len(known) :], scale, own_labels, diagonal)
     return LocalElasticity(train[0], test[0], train[1], train[2], test[1], test[2])
 
 
-def _matrix(k: Any, name: str) -> NDArray[np.floating]:
-    found = np.asarray(fetched(k, name))
-    if found.ndim != 2:
-        raise InputError(f"{name} has {found.ndim} dimensions; a kernel has two")
-    return np.ascontiguousarray(found, dtype=found.dtype if found.dtype == np.float32 else np.float64)
+def _labels(labels: ArrayLike, name: str) -> NDArray[Any]:
+    found = as_array(labels, name)
+    if found.ndim != 1:
+        raise InputError(f"{name} has {found.ndim} dimensions; give one label for each sample")
+    return found
 
 
 def _of_network(
@@ -135,7 +135,7 @@ def _of_network(
     kernel = between(x, x)
     if x_test is None:
         return kernel, None, None
-    points = np.asarray(x_test)
-    blocks = [points[i : i + 64] for i in range(0, len(points), 64)]
+    points = as_rows(x_test, "x_test")
+    blocks = [points[i : i + 64] for i in range(0, points.shape[0], 64)]
     own = [np.diagonal(between(block, block)) for block in blocks]
     return kernel, between(points, x), np.concatenate(own).astype(np.float64)

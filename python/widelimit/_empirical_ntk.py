@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from widelimit import _core
-from widelimit._targets import as_numbers
+from widelimit._targets import as_columns
 from widelimit._threads import usable
-from widelimit._train import TrainedNetwork, _table
+from widelimit._train import TrainedNetwork
 
 
 def empirical_ntk(
@@ -51,13 +51,15 @@ def empirical_ntk_product(
 ) -> NDArray[np.float64]:
     """Returns Θ̂(x1, x2)·v without forming the matrix; v has one number per sample of x2, or one row of outputs.
 
+    Other arguments as in empirical_ntk.
+
     >>> import numpy as np, widelimit as wl
     >>> x = np.array([[1.0, 0.0], [0.6, 0.8]])
     >>> t = wl.train("fc:1", x, [1.0, -1.0], width=64, steps=0)
     >>> bool(np.allclose(wl.empirical_ntk_product(t, x, x, [1.0, 2.0]), wl.empirical_ntk(t, x) @ [1.0, 2.0]))
     True
     """
-    vector = as_numbers(v, "v")
+    vectors, single = as_columns(v, "v")
     first, second = trained._samples(x1, "x1", backend), trained._samples(x2, "x2", backend)
-    product = _core.ntk_product(trained._core, first, second, _table(vector), start, backend, usable(threads))
-    return product[:, 0] if vector.ndim == 1 else product
+    product = _core.ntk_product(trained._core, first, second, vectors, start, backend, usable(threads))
+    return product[:, 0] if single else product

@@ -9,11 +9,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from widelimit import _core
 from widelimit._core import Network
-from widelimit._dynamics import _times
 from widelimit._fit import Summary
 from widelimit._kernels import as_network, warn_of_quadrature
+from widelimit._options import as_times
 from widelimit._samples import as_samples
-from widelimit._targets import as_numbers
+from widelimit._targets import as_columns
 from widelimit._threads import usable
 
 
@@ -63,6 +63,7 @@ def ensemble(
         noise-free Bayesian inference.
     lam: λ, default 0; diag_reg: the same relative to the mean diagonal of the kernel: λ = 2·diag_reg·mean.
     covariance: True also returns the covariance between points.
+    memory: the memory limit, e.g. '1GiB'; default: the available memory. Other arguments as in kernel.
 
     gradient_descent_mse_ensemble(kernel_fn, x, y, learning_rate=η, diag_reg=r) of neural-tangents at time s is
     equivalent to diag_reg=r at t = η·s/(2·y.size).
@@ -75,10 +76,9 @@ def ensemble(
     >>> bool((np.diff(found.std[:, 0]) < 0).all())
     True
     """
-    targets = as_numbers(y)
-    single = targets.ndim == 1
+    targets, single = as_columns(y)
     samples = as_samples(x, "x", backend)
-    times = _times(t)
+    times = as_times(t)
     options = {
         "kind": kind,
         "lam": lam,
@@ -92,7 +92,7 @@ def ensemble(
     mean, variance, between, error, end = _core.ensemble(
         as_network(net),
         samples,
-        targets[:, None] if single else targets,
+        targets,
         samples if x_test is None else as_samples(x_test, "x_test", backend),
         times,
         options,

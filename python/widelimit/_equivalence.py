@@ -14,9 +14,10 @@ from widelimit import _core
 from widelimit._core import Network
 from widelimit._fit import ConvergenceWarning
 from widelimit._kernels import as_network
+from widelimit._options import whole_numbers
 from widelimit._samples import as_images
-from widelimit._threads import usable
-from widelimit._train import _as_targets, _table
+from widelimit._targets import columns
+from widelimit._train_arguments import training_options, training_targets
 
 
 class EquivalenceRun(NamedTuple):
@@ -141,29 +142,30 @@ def equivalence(
     (True, 6, (31, 2))
     """
     net = as_network(network)
-    targets, _ = _as_targets(y, loss)
-    options = {
-        "loss": loss,
-        "lam": lam,
-        "regulariser": regulariser,
-        "rate": rate,
-        "steps": steps,
-        "batch": batch,
-        "seed": seed,
-        "epsilon": epsilon,
-        "linearised": linearised,
-        "precision": precision,
-        "records": records,
-        "record_steps": None if record_steps is None else [int(step) for step in record_steps],
-        "backend": backend,
-        "threads": usable(threads),
-    }
+    targets, _ = training_targets(y, loss)
+    options = training_options(
+        threads,
+        loss=loss,
+        lam=lam,
+        regulariser=regulariser,
+        rate=rate,
+        steps=steps,
+        batch=batch,
+        seed=seed,
+        epsilon=epsilon,
+        linearised=linearised,
+        precision=precision,
+        records=records,
+        record_steps=record_steps,
+        backend=backend,
+        seeds=seeds,
+        machine_kernel=machine_kernel,
+        parts=parts,
+    )
     samples = as_images(net, x, "x", channels_first, backend)
     points = None if test is None else as_images(net, test, "test samples", channels_first, backend)
-    channels = [int(width) for width in widths]
-    found = _core.equivalence(
-        net, samples, _table(targets), points, channels, seeds, machine_kernel, parts, options
-    )
+    channels = whole_numbers(widths, "widths")
+    found = _core.equivalence(net, samples, columns(targets), points, channels, options)
     if found["trouble"]:
         warnings.warn(f"equivalence: {found['trouble']}", ConvergenceWarning, stacklevel=2)
     return Equivalence(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import operator
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,10 +17,11 @@ from widelimit._core import InputError, Network
 from widelimit._device import on_host
 from widelimit._fit import ConvergenceWarning
 from widelimit._kernels import as_network
-from widelimit._samples import as_images
-from widelimit._targets import as_classes
-from widelimit._threads import usable
-from widelimit._train import TrainedNetwork, _as_targets, _as_test_targets, _table
+from widelimit._options import numbers_of, whole_numbers
+from widelimit._samples import as_images, as_rows
+from widelimit._targets import as_classes, columns
+from widelimit._train import TrainedNetwork
+from widelimit._train_arguments import held_out, held_out_targets, training_options, training_targets
 
 _TRAINING = (
     "adam_epsilon", "batch", "beta1", "beta2", "centred", "crop", "epochs", "epsilon", "flip", "initialisation", "lam",
@@ -120,8 +122,10 @@ def evolution(
     tangent: train the network linearised at each checkpoint by gradient flow on the squared loss, in closed form, on
         the first `tangent_samples` samples up to `tangent_time` (default: all samples, infinity); tangent_kernel:
         'full', over all pairs of outputs, or 'trace'. linearised: also train it by the remaining steps of the training.
-    barriers: compute error barriers between two children of each checkpoint, trained on different batches. branch_at:
-        the checkpoints of tangent training and barriers; default: all but the last.
+    barriers: compute error barriers between two children of each checkpoint, trained on different batches, at
+        barrier_points networks on the line between them. branch_at: the checkpoints of tangent training and barriers;
+        default: all but the last.
+    keep_kernels: False omits the kernels from the result. memory: the memory limit, e.g. '1GiB'. test: as in train.
 
     A training that diverges gives a ConvergenceWarning; the measurements before that are returned.
 
@@ -139,20 +143,15 @@ def evolution(
         raise InputError("both steps and epochs are given; give one of them")
     net = as_network(network)
     loss = training.get("loss") or "squared"
-    targets, classes = _as_targets(y, loss)
+    targets, classes = training_targets(y, loss)
     x = on_host(x, "x", backend)
     samples = as_images(net, x, "x", channels_first)
-    test_samples, test_targets = None, None
-    if test is not None:
-        points = test[0] if isinstance(test, tuple) else test
-        test_samples = as_images(net, points, "test samples", channels_first, backend)
-        if isinstance(test, tuple):
-            test_targets = _as_test_targets(test[1], loss, classes, targets)
+    test_samples, test_targets = held_out(net, test, loss, classes, targets, channels_first, backend)
     known = None if labels is None else as_classes(labels)[1]
     chosen = None
     if isinstance(probe, tuple):
         probe_samples = as_images(net, probe[0], "probe samples", channels_first, backend)
-        probe_targets = _as_test_targets(probe[1], loss, classes, targets)
+        probe_targets = held_out_targets(probe[1], loss, classes, targets)
         if known is None and classes is not None:
             known = as_classes(probe[1])[1]
     else:
@@ -160,41 +159,37 @@ def evolution(
             known = as_classes(y)[1]
         if known is not None and len(known) != len(targets):
             raise InputError(f"{len(known)} labels for {len(targets)} samples")
-        chosen = np.array(_core.probe_samples(known, len(targets), int(probe)), dtype=np.int64)
-        probe_samples = as_images(net, np.asarray(x)[chosen], "x", channels_first)
-        probe_targets = np.ascontiguousarray(_table(targets)[chosen])
+        rows = as_rows(x, "x")
+        if rows.shape[0] != len(targets):
+            raise InputError(f"{rows.shape[0]} samples have {len(targets)} rows of targets; give one for each")
+        chosen = np.array(_core.probe_samples(known, len(targets), _count(probe)), dtype=np.int64)
+        probe_samples = as_images(net, rows[chosen], "x", channels_first)
+        probe_targets = np.ascontiguousarray(columns(targets)[chosen])
         known = None if known is None else np.ascontiguousarray(known[chosen])
     if known is not None and len(np.unique(known)) < 2:
         known = None
-    width = training.get("width")
-    several = width is not None and not isinstance(width, (int, np.integer))
-    options = {
-        **training,
-        "loss": loss,
-        "width": None if several else width,
-        "layer_widths": [int(w) for w in width] if several else None,
-        "at": None if at is None else [int(step) for step in at],
-        "at_epochs": None if at_epochs is None else [float(epoch) for epoch in at_epochs],
-        "checkpoints": checkpoints,
-        "outputs": outputs,
-        "projections": projections,
-        "keep_kernels": keep_kernels,
-        "tangent": tangent,
-        "tangent_samples": tangent_samples,
-        "tangent_time": tangent_time,
-        "tangent_kernel": tangent_kernel,
-        "linearised_descent": linearised,
-        "barriers": barriers,
-        "barrier_points": barrier_points,
-        "branch_at": None if branch_at is None else [int(step) for step in branch_at],
-        "memory": memory,
-        "backend": backend,
-        "threads": usable(threads),
-    }
-    if training.get("milestones") is not None:
-        options["milestones"] = [float(share) for share in training["milestones"]]
+    options = training_options(
+        threads,
+        **{**training, "loss": loss},
+        at=whole_numbers(at, "at"),
+        at_epochs=numbers_of(at_epochs, "at_epochs"),
+        checkpoints=checkpoints,
+        outputs=outputs,
+        projections=projections,
+        keep_kernels=keep_kernels,
+        tangent=tangent,
+        tangent_samples=tangent_samples,
+        tangent_time=tangent_time,
+        tangent_kernel=tangent_kernel,
+        linearised_descent=linearised,
+        barriers=barriers,
+        barrier_points=barrier_points,
+        branch_at=whole_numbers(branch_at, "branch_at"),
+        memory=memory,
+        backend=backend,
+    )
     numbers, distances, kernels, core, seconds = _core.evolution(
-        net, samples, _table(targets), test_samples, test_targets, probe_samples, probe_targets, known, options
+        net, samples, columns(targets), test_samples, test_targets, probe_samples, probe_targets, known, options
     )
     found = json.loads(numbers)
     single = targets.ndim == 1 or targets.shape[1] == 1
@@ -236,3 +231,10 @@ def evolution(
         trained=trained,
         seconds=seconds,
     )
+
+
+def _count(probe: Any) -> int:
+    try:
+        return operator.index(probe)
+    except TypeError:
+        raise InputError(f"probe is {probe!r}; give a number of samples, or (samples, y)") from None

@@ -11,7 +11,7 @@ from widelimit import _core
 from widelimit._core import InputError
 from widelimit._fit import Summary
 from widelimit._samples import as_kernel, as_matrix
-from widelimit._targets import as_numbers
+from widelimit._targets import as_columns, as_numbers
 from widelimit._threads import usable
 
 
@@ -68,7 +68,7 @@ def gaussian_process(
 
     k: the Gram matrix of the samples; with the NNGP kernel f is the network at initialisation, and the posterior that
         of Bayesian inference over all its weights. y: one number per sample, or one row of independent outputs.
-    check_definite: False if K is known to be positive semi-definite; see fit_svm.
+    check_definite: False if K is known to be positive semi-definite; see fit_svm. backend, threads: as in fit_ridge.
     The mean is that of fit_ridge at lam = 2·noise. Raises NumericalError if K is not positive semi-definite, or
     K + noise·I not positive definite.
 
@@ -82,15 +82,9 @@ def gaussian_process(
     >>> round(process.log_marginal_likelihood, 3)
     -13.364
     """
-    targets = as_numbers(y)
-    single = targets.ndim == 1
-    core = _core.gaussian_process(
-        as_kernel(k, "K", backend, usable(threads)),
-        targets[:, None] if single else targets,
-        noise,
-        usable(threads),
-        check_definite,
-    )
+    targets, single = as_columns(y)
+    options = dict(noise=noise, check_definite=check_definite, threads=usable(threads))
+    core = _core.gaussian_process(as_kernel(k, "K", backend, usable(threads)), targets, options)
     summary = Summary(*core.fitted()[1])
     if not summary.converged:
         raise _core.NumericalError(summary.message)

@@ -228,6 +228,10 @@ def _features(features: Any, g: int, names: Sequence[Any] | None = None) -> tupl
         return int(given), None, None
     if given.shape == (0,):
         return 0, None, None
+    if given.ndim == 1 and given.dtype.kind == "u" and given.max() > np.iinfo(np.int64).max:
+        raise InputError(
+            f"graph {g}: the tag {given.max()} is beyond ±2⁵³, the range in which files store integers exactly"
+        )
     if given.ndim == 1 and given.dtype.kind in "iub":
         return len(given), np.ascontiguousarray(given, dtype=np.int64), None
     if given.ndim == 1 and given.dtype.kind in "US":

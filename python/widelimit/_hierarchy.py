@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from widelimit import _core
 from widelimit._core import InputError, Network
 from widelimit._kernels import warn_of_quadrature
+from widelimit._options import as_number
 from widelimit._samples import as_samples
 from widelimit._targets import as_numbers
 from widelimit._threads import usable
@@ -76,7 +77,9 @@ def nth_kernel(
     samples: number of hidden weight vectors for the expectations, default 4,096; powers of 2 are best. With tolerance
         it is doubled, up to max_samples, until the largest standard error is at most tolerance times the largest
         correction; the kernel is that of samples with the final number. All back ends draw the same vectors.
-    width: m, default 1.
+    width: m, default 1. seed: of the hidden weights. memory: the memory limit, e.g. '1GiB'; default: the available
+        memory.
+    x_test: test points, for K(test, train). backend, threads: as in kernel.
 
     >>> import numpy as np, widelimit as wl
     >>> x, y = np.array([[1.0, 0.0], [0.6, 0.8], [-0.8, 0.6]]), [1.0, 1.0, -1.0]
@@ -178,7 +181,7 @@ def kernel_at_time(
         net = train(net, x, numbers, steps=0, centred=centred, threads=threads, **more)
     elif width is not None or seed is not None or centred:
         raise InputError("width, seed and centred are those of the trained network; leave them out")
-    options = {"time": float(t), "trained": trained, "tolerance": tolerance, "threads": usable(threads)}
+    options = {"time": as_number(t, "t"), "trained": trained, "tolerance": tolerance, "threads": usable(threads)}
     points = None if x_test is None else net._samples(x_test, "x_test")
     found = _core.kernel_at_time(net._core, net._samples(x, "x"), numbers, points, options)
     for remark in found["remarks"]:

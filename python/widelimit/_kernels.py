@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Literal, NamedTuple, overload
 
 import numpy as np
@@ -75,7 +75,8 @@ def _requested(kind: str | Sequence[str] | None) -> tuple[str | None, type | Non
     """Returns the kind for the core library, and the named tuple type of the result; None for a single array."""
     if kind is None or (isinstance(kind, str) and "," not in kind):
         return kind, None
-    names = tuple(part.strip() for part in kind.split(",")) if isinstance(kind, str) else tuple(kind)
+    names = tuple(part.strip() for part in kind.split(",")) if isinstance(kind, str) else kind
+    names = tuple(names) if isinstance(names, Iterable) else ()
     if names not in _RESULTS:
         raise InputError(f"kernel kind {kind!r} is unknown; choose 'ntk', 'nngp' or a tuple of these, each once")
     return ",".join(names), _RESULTS[names]
@@ -189,26 +190,32 @@ def kernel(
     ((2, 3), (2, 3))
     """
     requested, result = _requested(kind)
-    if isinstance(out, str) and out == "device":
-        if memory is not None or resume is not None:
-            raise InputError("memory and resume need out, the file to write to")
-        found = _gram(net, x1, x2, requested, precision, backend, threads, channels_first, _core.device_gram)
-        return _named({"nngp": found.nngp, "ntk": found.ntk}, requested, result)
-    if out is not None:
-        stored = (requested or "ntk", result, precision, backend, threads, channels_first, out, memory, resume)
-        return _store(net, x1, x2, *stored)
+    on_device = isinstance(out, str) and out == "device"
+    if out is not None and not on_device:
+        where = (requested or "ntk", result, precision, backend, threads, channels_first, out, memory, resume)
+        return _store(net, x1, x2, *where)
     if memory is not None or resume is not None:
         raise InputError("memory and resume need out, the file to write to")
-    found = _gram(net, x1, x2, requested, precision, backend, threads, channels_first)
+    compute = _core.device_gram if on_device else _core.gram
+    found = _gram(net, x1, x2, requested, precision, backend, threads, channels_first, compute)
     return _named({"nngp": found.nngp, "ntk": found.ntk}, requested, result)
 
 
 def gram(
-    net, x1, x2=None, *, kind=None, precision=None, backend="cpu", threads=None, channels_first=None, out=None
+    net: Network | str | list,
+    x1: ArrayLike,
+    x2: ArrayLike | None = None,
+    *,
+    kind: str | Sequence[str] | None = None,
+    precision: str | None = None,
+    backend: str = "cpu",
+    threads: int | None = None,
+    channels_first: bool | None = None,
+    out: Literal["device"] | None = None,
 ) -> Gram:
     """Like kernel, but also returns the route, the quadrature error and the time of the computation.
 
-    out: None for arrays, 'device' for DeviceArray.
+    out: None for arrays, 'device' for DeviceArray. Other arguments as in kernel.
 
     >>> import numpy as np, widelimit as wl
     >>> found = wl.gram("dense tanh dense", np.eye(2))
@@ -217,18 +224,19 @@ def gram(
     >>> 0 < found.quadrature_error < 1e-12
     True
     """
-    if out not in (None, "device"):
+    if not (out is None or (isinstance(out, str) and out == "device")):
         raise InputError(f"out = {out!r}; leave it out, or give 'device'")
     compute = _core.gram if out is None else _core.device_gram
     return _gram(net, x1, x2, _requested(kind)[0], precision, backend, threads, channels_first, compute)
 
 
-def _gram(net, x1, x2, kind, precision, backend, threads, channels_first, compute=_core.gram) -> Gram:
+def _gram(net, x1, x2, kind, precision, backend, threads, channels_first, compute) -> Gram:
     network = as_network(net)
     first = as_images(network, x1, "x1", channels_first, backend)
     second = None if x2 is None else as_images(network, x2, "x2", channels_first, backend)
     warn_of_zero_kernel(network, kind)
-    found = Gram(*compute(network, first, second, kind, precision, backend, usable(threads)))
+    options = dict(kind=kind, precision=precision, backend=backend, threads=usable(threads))
+    found = Gram(*compute(network, first, second, options))
     warn_of_quadrature(found.quadrature_error, precision)
     return found
 
@@ -264,10 +272,19 @@ def warn_of_zero_kernel(network: Network, kind: str | None, stacklevel: int = 4)
         warnings.warn(message, UserWarning, stacklevel=stacklevel)
 
 
-def diagonal(net, x, *, kind=None, precision=None, backend="cpu", threads=None, channels_first=None):
+def diagonal(
+    net: Network | str | list,
+    x: ArrayLike,
+    *,
+    kind: str | Sequence[str] | None = None,
+    precision: str | None = None,
+    backend: str = "cpu",
+    threads: int | None = None,
+    channels_first: bool | None = None,
+) -> Any:
     """Returns the diagonal of kernel(net, x) at a fraction of its cost.
 
-    kind: 'ntk' (default), 'nngp', or a tuple of them for a named tuple. Always float64.
+    kind: 'ntk' (default), 'nngp', or a tuple of them for a named tuple. Always float64. Other arguments as in kernel.
 
     >>> import widelimit as wl
     >>> wl.diagonal("fc:3", [[1.0, 0.0], [2.0, 0.0]])
@@ -279,7 +296,8 @@ def diagonal(net, x, *, kind=None, precision=None, backend="cpu", threads=None, 
     network = as_network(net)
     samples = as_images(network, x, "x", channels_first, backend)
     warn_of_zero_kernel(network, requested, stacklevel=3)
-    (nngp, ntk), error = _core.diagonal(network, samples, precision, backend, usable(threads))
+    options = dict(precision=precision, backend=backend, threads=usable(threads))
+    (nngp, ntk), error = _core.diagonal(network, samples, options)
     warn_of_quadrature(error, precision, stacklevel=3)
     return _named({"nngp": nngp, "ntk": ntk}, requested, result)
 
@@ -295,6 +313,8 @@ def layer_contributions(
 ) -> LayerContributions:
     """Returns the contribution of each weight layer to the NTK of x; zeros for a frozen layer.
 
+    Arguments as in kernel.
+
     >>> import numpy as np, widelimit as wl
     >>> x = np.array([[1.0, 2.0], [3.0, -1.0]])
     >>> parts = wl.layer_contributions("fc:2", x)
@@ -305,7 +325,8 @@ def layer_contributions(
     """
     network = as_network(net)
     samples = as_images(network, x, "x", channels_first, backend)
-    layers, ntk, error = _core.layer_contributions(network, samples, precision, backend, usable(threads))
+    options = dict(precision=precision, backend=backend, threads=usable(threads))
+    layers, ntk, error = _core.layer_contributions(network, samples, options)
     warn_of_quadrature(error, precision, stacklevel=3)
     return LayerContributions(layers, ntk)
 
@@ -323,7 +344,7 @@ def sweep(
 
     Entry [i, j] is the NTK of the network truncated to i hidden layers (0: linear), with its first j weight layers
     frozen in addition to those frozen in the network; zero if j > i. The network must consist of dense layers with
-    activations between them.
+    activations between them. Arguments as in kernel.
 
     >>> import numpy as np, widelimit as wl
     >>> x = np.array([[1.0, 2.0], [3.0, -1.0]])
@@ -337,6 +358,7 @@ def sweep(
     """
     network = as_network(net)
     samples = as_images(network, x, "x", channels_first, backend)
-    values, error = _core.sweep(network, samples, precision, backend, usable(threads))
+    options = dict(precision=precision, backend=backend, threads=usable(threads))
+    values, error = _core.sweep(network, samples, options)
     warn_of_quadrature(error, precision, stacklevel=3)
     return values

@@ -6,15 +6,14 @@ import warnings
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from widelimit import _core
 from widelimit._core import Network
 from widelimit._fit import ConvergenceWarning, Summary
 from widelimit._kernels import as_network, warn_of_quadrature
 from widelimit._samples import as_samples
-from widelimit._targets import as_numbers
+from widelimit._targets import as_columns
 from widelimit._threads import usable
 
 
@@ -82,11 +81,6 @@ def with_std(net: Network | str | list, w_std: float, b_std: float = 0.0) -> Net
     return _core.with_std(as_network(net), w_std, b_std)
 
 
-def _columns(y: ArrayLike) -> NDArray[np.float64]:
-    targets = as_numbers(y)
-    return targets[:, None] if targets.ndim == 1 else targets
-
-
 def marginal_likelihood(
     net: Network | str | list,
     x: ArrayLike,
@@ -102,6 +96,7 @@ def marginal_likelihood(
 
     noise: noise variance, default 0.
     kind: 'nngp' (default), the prior of the network, or 'ntk' for the NTK as covariance.
+    memory: the memory limit, e.g. '1GiB'; default: the available memory. Other arguments as in kernel.
     Raises NumericalError, with the failing minor, if K + noise·I is not positive definite. Always in float64.
 
     >>> import numpy as np, widelimit as wl
@@ -112,7 +107,7 @@ def marginal_likelihood(
     """
     options = {"noise": noise, "kind": kind, "memory": memory, "backend": backend, "threads": usable(threads)}
     value, gradient, error, end = _core.marginal_likelihood(
-        as_network(net), as_samples(x, "x", backend), _columns(y), options
+        as_network(net), as_samples(x, "x", backend), as_columns(y)[0], options
     )
     summary = Summary(*end)
     if not summary.converged:
@@ -143,7 +138,7 @@ def optimise_marginal_likelihood(
 ) -> LikelihoodOptimum:
     """Maximises the marginal likelihood of y over w_std and b_std of all weight layers and the noise.
 
-    kind: as in marginal_likelihood.
+    kind, memory: as in marginal_likelihood.
     w_std, b_std, noise: the first start; default: those of the first layer (b_std 0.1 without bias), and a tenth of the
         mean square of y. w_std_range, b_std_range, noise_range: bounds; default: (1e-2, 1e2), (1e-3, 10), and 1e-6 to
         10 times the mean square of y. A parameter with equal bounds is fixed: b_std_range=(0, 0) for a network without
@@ -179,7 +174,7 @@ def optimise_marginal_likelihood(
         "threads": usable(threads),
     }
     network, found, value, gradient, begun, error, end = _core.optimise_marginal_likelihood(
-        as_network(net), as_samples(x, "x", backend), _columns(y), options
+        as_network(net), as_samples(x, "x", backend), as_columns(y)[0], options
     )
     summary = Summary(*end)
     if summary.ending == "not positive definite":

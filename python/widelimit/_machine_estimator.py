@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import _check_y, check_consistent_length, check_is_fitted, validate_data
 
 from widelimit import _core
+from widelimit._arrays import refuse_masked
 from widelimit._core import InputError
 from widelimit._data import Data
 from widelimit._device import fetched, on_host
@@ -20,6 +21,7 @@ from widelimit._label_aware import named_features
 from widelimit._models import load as load_estimator
 from widelimit._models import save as save_estimator
 from widelimit._named_machines import fit_samples, train_aware_kernel, train_classes, train_values
+from widelimit._options import whole_numbers
 from widelimit._samples import as_matrix, as_samples, channels_last, is_sparse, laid_out
 from widelimit._threads import usable
 
@@ -31,6 +33,7 @@ class MachineEstimator(BaseEstimator):
         """Validates X, or (X, y); images keep their dimensions, sparse matrices stay sparse."""
         if self.kernel not in ("network", "precomputed"):
             raise InputError(f"kernel is {self.kernel!r}; choose 'network' or 'precomputed'")
+        refuse_masked(X, "X")
         network = self.kernel == "network"
         # Machines of a network compute on its device; a precomputed kernel is read on the host.
         X = on_host(X, "X", self.backend) if network else fetched(X, "X")
@@ -63,8 +66,8 @@ class MachineEstimator(BaseEstimator):
         if self.input_shape is not None:
             if is_sparse(X):
                 raise InputError("input_shape: a network on images does not take sparse samples; give X.toarray()")
-            shape = tuple(self.input_shape)
-            if int(np.prod(shape)) != int(np.prod(X.shape[1:])):
+            shape = tuple(whole_numbers(self.input_shape, "input_shape"))
+            if min(shape, default=0) < 1 or int(np.prod(shape)) != int(np.prod(X.shape[1:])):
                 raise InputError(f"input_shape {shape} does not have the {int(np.prod(X.shape[1:]))} features of X")
             X = X.reshape(len(X), *shape)
         return channels_last(X, "X") if self.channels_first else X

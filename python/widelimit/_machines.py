@@ -74,7 +74,7 @@ def fit_ridge(
         objective, and summary.message gives the numbers of positive and negative eigenvalues. Otherwise the fit ends as
         'not positive definite'.
     backend: None for the device of k, or the CPU. 'cuda:0' uploads a host k; raises InputError if k is on another
-        device.
+        device. threads: None for all cores; the result does not depend on it.
 
     >>> import numpy as np, widelimit as wl
     >>> fit = wl.fit_ridge(np.diag([1.0, 3.0]), [1.0, 7.0], lam=1.0)
@@ -148,7 +148,7 @@ def fit_svm(
     check_definite: False if k is known to be positive semi-definite, like the result of kernel(). Otherwise it is
         tested by a Cholesky factorisation, O(n³/3), once per matrix; an indefinite matrix ends as 'not positive
         definite', with a ConvergenceWarning that suggests a shift of the diagonal.
-    backend: as in fit_ridge.
+    backend, threads: as in fit_ridge.
 
     The gap of the summary bounds the suboptimality of the objective, including rounding errors.
 

@@ -18,6 +18,7 @@ from widelimit._graphs import Graphs, as_graphs
 from widelimit._kernels import as_network
 from widelimit._label_aware import PairFeature, named_features
 from widelimit._samples import as_samples, channels_last, is_sparse, laid_out
+from widelimit._targets import class_names
 from widelimit._threads import usable
 
 _UNKNOWN = Summary("converged", "", "loaded from a file", *[None] * 5, 0, 0.0, 0)
@@ -25,10 +26,8 @@ _UNKNOWN = Summary("converged", "", "loaded from a file", *[None] * 5, 0, 0.0, 0
 
 def _names(classes: NDArray[Any]) -> list[str]:
     """Returns the classes as text for a file."""
-    if classes.dtype.kind in "iuf":
-        return [str(int(c)) for c in classes]
-    if classes.dtype.kind == "b" or all(isinstance(c, str) for c in classes):
-        return [str(c) for c in classes]
+    if classes.dtype.kind in "iufb" or all(isinstance(c, str) for c in classes):
+        return class_names(classes)
     raise InputError(f"classes of type {type(classes[0]).__name__} cannot be written; use text or numbers")
 
 

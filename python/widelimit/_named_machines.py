@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from widelimit import _core
 from widelimit._fit import Fit, Summary, make_fit, warn_of
 from widelimit._kernels import as_network, warn_of_quadrature
 from widelimit._samples import as_images, as_kernel, as_matrix
-from widelimit._targets import as_classes, as_numbers, as_weights, class_weighted, number_weights
+from widelimit._targets import as_classes, as_columns, as_weights, class_weighted, number_weights
 from widelimit._threads import usable
 
 _INDEFINITE = (
@@ -37,37 +36,23 @@ def train_classes(
     k: ArrayLike,
     y: ArrayLike,
     *,
-    lam: float | None = None,
-    bias: bool | None = None,
     sample_weight: ArrayLike | None = None,
     class_weight: Any = None,
-    scheme: str | None = None,
-    tolerance: float | None = None,
     backend: str | None = None,
     threads: int | None = None,
-    probability: bool | None = None,
-    check_definite: bool | None = None,
-    indefinite: bool | None = None,
     stacklevel: int = 2,
+    **options: Any,
 ) -> Fit:
-    """Fits a classifier by name; `stacklevel` is that of its warning, 2 for the caller."""
+    """Fits a classifier by name; `stacklevel` is that of its warning, 2 for the caller.
+
+    options: lam, bias, scheme, tolerance, probability, check_definite and indefinite of the core library.
+    """
     classes, labels = as_classes(y)
-    scheme, parts, sigmoids = _core.train_classes(
-        as_kernel(k, "K", backend, usable(threads)),
-        labels,
-        len(classes),
-        machine,
-        lam,
-        bias,
-        scheme,
-        class_weighted(class_weight, machine, classes, labels, sample_weight),
-        tolerance,
-        usable(threads),
-        probability,
-        check_definite,
-        indefinite,
-    )
-    parts = _with_indefinite_hint(parts, indefinite)
+    weights = class_weighted(class_weight, machine, classes, labels, sample_weight)
+    gram = as_kernel(k, "K", backend, usable(threads))
+    options.update(machine=machine, threads=usable(threads))
+    scheme, parts, sigmoids = _core.train_classes(gram, labels, len(classes), weights, options)
+    parts = _with_indefinite_hint(parts, options.get("indefinite"))
     return warn_of(make_fit(machine, scheme, parts, classes, single=True, calibration=sigmoids), stacklevel)
 
 
@@ -76,36 +61,23 @@ def train_values(
     k: ArrayLike,
     y: ArrayLike,
     *,
-    lam: float | None = None,
-    epsilon: float | None = None,
-    bias: bool | None = None,
     sample_weight: ArrayLike | None = None,
-    tolerance: float | None = None,
     backend: str | None = None,
     threads: int | None = None,
-    check_definite: bool | None = None,
-    indefinite: bool | None = None,
     stacklevel: int = 2,
+    **options: Any,
 ) -> Fit:
-    """Fits a regressor by name; `stacklevel` is that of its warning, 2 for the caller."""
-    numbers = as_numbers(y)
-    single = numbers.ndim == 1
-    targets = numbers[:, None] if single else numbers
+    """Fits a regressor by name; `stacklevel` is that of its warning, 2 for the caller.
+
+    options: lam, epsilon, bias, tolerance, check_definite and indefinite of the core library.
+    """
+    targets, single = as_columns(y)
     weights = as_weights(sample_weight)
-    scheme, parts, _ = _core.train_values(
-        as_kernel(k, "K", backend, usable(threads)),
-        targets,
-        machine,
-        lam,
-        epsilon,
-        bias,
-        weights,
-        tolerance,
-        usable(threads),
-        check_definite,
-        indefinite,
-    )
-    return warn_of(make_fit(machine, scheme, _with_indefinite_hint(parts, indefinite), None, single), stacklevel)
+    gram = as_kernel(k, "K", backend, usable(threads))
+    options.update(machine=machine, threads=usable(threads))
+    scheme, parts, _ = _core.train_values(gram, targets, weights, options)
+    parts = _with_indefinite_hint(parts, options.get("indefinite"))
+    return warn_of(make_fit(machine, scheme, parts, None, single), stacklevel)
 
 
 def train_aware_kernel(
@@ -114,31 +86,22 @@ def train_aware_kernel(
     y: ArrayLike,
     label_aware: dict[str, Any],
     *,
-    lam: float | None = None,
-    bias: bool | None = None,
     sample_weight: ArrayLike | None = None,
     class_weight: Any = None,
-    scheme: str | None = None,
-    tolerance: float | None = None,
     threads: int | None = None,
-    probability: bool | None = None,
     stacklevel: int = 2,
+    **options: Any,
 ) -> Fit:
-    """Fits a classifier on a label-aware kernel made from the Gram matrix k; k stays unchanged."""
+    """Fits a classifier on a label-aware kernel made from the Gram matrix k; k stays unchanged.
+
+    options: lam, bias, scheme, tolerance and probability of the core library.
+    """
     classes, labels = as_classes(y)
+    weights = class_weighted(class_weight, machine, classes, labels, sample_weight)
+    gram = as_matrix(k, "K")
+    options.update(machine=machine, threads=usable(threads))
     (scheme, parts, sigmoids), aware = _core.fit_aware_kernel(
-        as_matrix(k, "K"),
-        labels,
-        len(classes),
-        machine,
-        lam,
-        bias,
-        scheme,
-        class_weighted(class_weight, machine, classes, labels, sample_weight),
-        tolerance,
-        probability,
-        usable(threads),
-        label_aware,
+        gram, labels, len(classes), weights, label_aware, options
     )
     fit = make_fit(machine, scheme, parts, classes, single=True, calibration=sigmoids)
     return warn_of(replace(fit, label_aware=aware), stacklevel)
@@ -151,16 +114,8 @@ def fit_samples(
     classify: bool,
     *,
     machine: str,
-    lam: float | None = None,
-    epsilon: float | None = None,
-    bias: bool | None = None,
     sample_weight: ArrayLike | None = None,
     class_weight: Any = None,
-    scheme: str | None = None,
-    tolerance: float | None = None,
-    probability: bool | None = None,
-    solver: str | None = None,
-    kind: str | None = None,
     precision: str | None = None,
     backend: str = "cpu",
     threads: int | None = None,
@@ -168,39 +123,31 @@ def fit_samples(
     label_aware: dict[str, Any] | None = None,
     pair_features: Any = None,
     stacklevel: int = 2,
+    **options: Any,
 ) -> Fit:
-    """Fits a machine on the kernel of a network; the core library chooses the solver, as for `widelimit fit`."""
+    """Fits a machine on the kernel of a network; the core library chooses the solver, as for `widelimit fit`.
+
+    options: lam, epsilon, bias, scheme, tolerance, probability, solver and kind of the core library.
+    """
     classes, labels, targets, single = None, None, None, True
     if classify:
         classes, labels = as_classes(y)
         weights = class_weighted(class_weight, machine, classes, labels, sample_weight)
     else:
         weights = number_weights(class_weight, sample_weight)
-        numbers = as_numbers(y)
-        single = numbers.ndim == 1
-        targets = np.ascontiguousarray(numbers[:, None] if single else numbers)
+        targets, single = as_columns(y)
     net = as_network(network)
+    options.update(machine=machine, precision=precision, backend=backend, threads=usable(threads))
     (scheme, parts, sigmoids), error, aware = _core.fit_samples(
         net,
         as_images(net, x, "x", channels_first, backend),
         labels,
         0 if classes is None else len(classes),
         targets,
-        machine,
-        lam,
-        epsilon,
-        bias,
-        scheme,
         weights,
-        tolerance,
-        probability,
-        solver,
-        kind,
-        precision,
-        backend,
-        usable(threads),
         label_aware,
         pair_features,
+        options,
     )
     warn_of_quadrature(error, precision, stacklevel + 1)
     fit = make_fit(machine, scheme, parts, classes, single, sigmoids)

@@ -90,14 +90,9 @@ def ridge_path(
     """
     targets = ridge_targets(y, classify, class_weight, sample_weight)
     lams = as_lams(lams)
-    points, best, best_classifier = _core.ridge_path(
-        as_kernel(k, "K", backend, usable(threads)),
-        targets.columns,
-        lams,
-        bias,
-        targets.weights,
-        usable(threads),
-    )
+    gram = as_kernel(k, "K", backend, usable(threads))
+    options = dict(bias=bias, threads=usable(threads))
+    points, best, best_classifier = _core.ridge_path(gram, targets.columns, lams, targets.weights, options)
     fits = [make_fit("ridge", targets.scheme, point[0], targets.classes, targets.single) for point in points]
     _warn_of_first(fits, lams)
     return RidgePath(lams, fits, points, best, best_classifier)
@@ -130,19 +125,13 @@ def svm_path(
     """
     classes, labels = as_classes(y)
     lams = as_lams(lams)
-    used, found = _core.svm_path(
-        as_kernel(k, "K", backend, usable(threads)),
-        labels,
-        len(classes),
-        lams,
-        machine,
-        bias,
-        scheme,
-        class_weighted(class_weight, machine, classes, labels, sample_weight),
-        tolerance,
-        usable(threads),
-        check_definite,
-    )
+    weights = class_weighted(class_weight, machine, classes, labels, sample_weight)
+    options = dict(
+        machine=machine, bias=bias, scheme=scheme, tolerance=tolerance, check_definite=check_definite,
+        threads=usable(threads),
+    )  # fmt: skip
+    gram = as_kernel(k, "K", backend, usable(threads))
+    used, found = _core.svm_path(gram, labels, len(classes), lams, weights, options)
     fits = [make_fit(machine, used, parts, classes, single=True) for parts in found]
     _warn_of_first(fits, lams)
     return Path(lams, fits)

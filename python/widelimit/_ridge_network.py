@@ -39,6 +39,7 @@ def fit_ridge_network(
     y, lam, bias, sample_weight, class_weight, classify: as in fit_ridge.
     precision: of the kernel, default 'f32'. tolerance: of the residual relative to y, default 1e-6.
     rank: rank of the preconditioner; default: chosen adaptively within `memory` (default '2GiB').
+    kind, backend, threads, channels_first: as in kernel.
     Predict with kernel(network, x_test, x).
 
     >>> import numpy as np, widelimit as wl
@@ -50,19 +51,10 @@ def fit_ridge_network(
     """
     targets = ridge_targets(y, classify, class_weight, sample_weight)
     net = as_network(network)
-    parts, _, _ = _core.ridge_network(
-        net,
-        as_images(net, x, "x", channels_first, backend),
-        targets.columns,
-        lam,
-        bias,
-        targets.weights,
-        tolerance,
-        rank,
-        memory,
-        kind,
-        precision,
-        backend,
-        usable(threads),
-    )
+    samples = as_images(net, x, "x", channels_first, backend)
+    options = dict(
+        lam=lam, bias=bias, tolerance=tolerance, rank=rank, memory=memory, kind=kind, precision=precision,
+        backend=backend, threads=usable(threads),
+    )  # fmt: skip
+    parts, _, _ = _core.ridge_network(net, samples, targets.columns, targets.weights, options)
     return warn_of(make_fit("ridge", targets.scheme, parts, targets.classes, targets.single), stacklevel)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from widelimit import _core
+from widelimit._arrays import as_array
 from widelimit._core import DeviceArray, GraphSamples, InputError, Network, SparseSamples
 from widelimit._device import device_name, device_of, fetched, on_host, require_device, wrapped
 from widelimit._graphs import Graphs, as_graphs
@@ -33,11 +34,7 @@ def as_samples(x: Any, name: str, backend: str = "cpu") -> NDArray[np.floating] 
         return as_graphs(x, name)
     if is_sparse(x):
         return _as_sparse(x, name)
-    x = on_host(x, name, backend)
-    try:
-        samples = np.asarray(x)
-    except ValueError as error:
-        raise InputError(f"{name} is not an array ({error}); give {_LAYOUTS}") from error
+    samples = as_array(on_host(x, name, backend), name, _LAYOUTS)
     if samples.dtype.kind not in "fiub":
         raise InputError(f"{name} has dtype {samples.dtype}; give real numbers, float32 or float64")
     if samples.ndim == 1:
@@ -89,6 +86,11 @@ def as_images(
     return samples
 
 
+def as_rows(x: Any, name: str) -> Any:
+    """Returns x as an array, or in CSR format if it is sparse, whose rows can be selected by indices."""
+    return x.tocsr() if is_sparse(x) else as_array(x, name)
+
+
 def channels_last(samples: Any, name: str) -> NDArray:
     """Converts N×C×H×W to N×H×W×C."""
     if samples.ndim != 4:
@@ -112,11 +114,7 @@ def as_matrix(k: ArrayLike, name: str) -> NDArray[np.floating]:
     """Returns k as a host matrix, float32 or float64, with contiguous rows; copies only if required."""
     if is_sparse(k):
         raise InputError(f"{name} is a sparse matrix; a Gram matrix is dense: give {name}.toarray()")
-    k = fetched(k, name)
-    try:
-        matrix = np.asarray(k)
-    except ValueError as error:
-        raise InputError(f"{name} is not an array ({error}); give a matrix") from error
+    matrix = as_array(fetched(k, name), name, "a matrix")
     if matrix.dtype.kind not in "fiub":
         raise InputError(f"{name} has dtype {matrix.dtype}; give real numbers, float32 or float64")
     if matrix.ndim != 2:

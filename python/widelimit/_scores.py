@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from widelimit import _core
+from widelimit._arrays import as_array
 from widelimit._core import InputError
-from widelimit._targets import as_classes, as_numbers
+from widelimit._targets import as_classes, as_columns
 
 
 class ValueScores(NamedTuple):
@@ -111,12 +112,12 @@ def scores(
     0.7692
     """
     if classify is None:
-        kind = np.asarray(y).dtype.kind
+        kind = as_array(y, "y").dtype.kind
         classify = kind != "f" or probabilities is not None or decisions is not None
     if not classify:
         if probabilities is not None or decisions is not None or classes is not None:
             raise InputError("probabilities, decisions and classes need class labels, but y is numbers")
-        return ValueScores(**_core.value_scores(_columns(y, "y"), _columns(predictions, "predictions")))
+        return ValueScores(**_core.value_scores(as_columns(y)[0], as_columns(predictions, "predictions")[0]))
     return _class_scores(y, predictions, probabilities, decisions, classes, bins)
 
 
@@ -124,7 +125,7 @@ def _class_scores(y, predictions, probabilities, decisions, classes, bins) -> Cl
     known, labels = as_classes(y)
     predicted_classes, predicted_labels = as_classes(predictions)
     try:
-        union = np.union1d(known, predicted_classes) if classes is None else np.asarray(classes)
+        union = np.union1d(known, predicted_classes) if classes is None else np.atleast_1d(as_array(classes, "classes"))
     except TypeError as error:
         raise InputError(f"the classes of y and predictions cannot be put in order ({error})") from error
     places = {name: i for i, name in enumerate(union.tolist())}
@@ -152,14 +153,9 @@ def _class_scores(y, predictions, probabilities, decisions, classes, bins) -> Cl
     return ClassScores(**found, reliability=reliability, by_class=each, confusion=confusion)
 
 
-def _columns(numbers: ArrayLike, name: str) -> NDArray[np.float64]:
-    found = as_numbers(numbers, name)
-    return np.ascontiguousarray(found[:, None] if found.ndim == 1 else found)
-
-
 def _of_classes(numbers: ArrayLike, count: int, name: str) -> NDArray[np.float64]:
     """Returns one column per class; a single column of two classes is that of the second."""
-    found = _columns(numbers, name)
+    found, _ = as_columns(numbers, name)
     if found.shape[1] == 1 and count == 2 and name == "probabilities":
         found = np.hstack([1 - found, found])
     if found.shape[1] != count and not (found.shape[1] == 1 and count == 2):

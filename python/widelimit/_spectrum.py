@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from widelimit import _core
+from widelimit._arrays import as_array
 from widelimit._core import InputError, Network
 from widelimit._fit import ConvergenceWarning
 from widelimit._kernels import as_network
 from widelimit._samples import as_images, as_kernel
-from widelimit._targets import as_classes, as_numbers, holds_numbers
+from widelimit._targets import as_classes, as_columns, columns, holds_numbers
 from widelimit._threads import usable
 
 
@@ -127,12 +128,15 @@ class Spectrum:
 
     def loss(self, t: ArrayLike) -> NDArray[np.float64]:
         """Returns ‖u(t) − y‖² of gradient flow at these times; numpy.inf is the limit."""
-        times = np.asarray(t, dtype=np.float64)
-        return self._labels.loss(np.ascontiguousarray(times.ravel())).reshape(times.shape)[()]
+        times = as_array(t, "t")
+        if times.dtype.kind not in "fiu":
+            raise InputError("t must be one or several numbers")
+        given = np.ascontiguousarray(times.ravel(), dtype=np.float64)
+        return self._labels.loss(given).reshape(times.shape)[()]
 
     def loss_after(self, steps: ArrayLike, rate: float) -> NDArray[np.float64]:
         """Returns ‖u − y‖² after these numbers of gradient descent steps."""
-        counts = np.asarray(steps)
+        counts = as_array(steps, "steps")
         if counts.dtype.kind not in "iu":
             raise InputError("steps must be whole numbers")
         whole = np.ascontiguousarray(counts.ravel(), dtype=np.int64)
@@ -196,7 +200,7 @@ class Spectrum:
             "backend": backend,
             "threads": usable(threads),
         }
-        targets = np.ascontiguousarray(self.y[:, None] if self._single else self.y)
+        targets = np.ascontiguousarray(columns(self.y))
         samples = as_images(net, x, "x", channels_first, backend)
         found = _core.mode_dynamics(net, samples, targets, self._kernel, options)
         trouble = found.pop("trouble")
@@ -222,9 +226,7 @@ def _label_targets(
         classes, numbers = as_classes(y)
         targets = _core.label_targets(labels, numbers, len(classes), None, kernel, seed)
     else:
-        values = as_numbers(y)
-        values = values[:, None] if values.ndim == 1 else values
-        targets = _core.label_targets(labels, None, 0, values, kernel, seed)
+        targets = _core.label_targets(labels, None, 0, as_columns(y)[0], kernel, seed)
     return targets, targets.shape[1] == 1
 
 

@@ -9,19 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from widelimit import _core
+from widelimit._arrays import as_array
 from widelimit._core import InputError
-
-
-def _as_array(y: ArrayLike) -> NDArray[Any]:
-    try:
-        return np.asarray(y)
-    except (ValueError, TypeError) as error:  # TypeError: of an array in device memory
-        raise InputError(f"y is not an array in host memory ({error})") from error
 
 
 def holds_numbers(y: ArrayLike) -> bool:
     """Returns whether y holds numbers; text, booleans and objects are class labels."""
-    return _as_array(y).dtype.kind in "fiu"
+    return as_array(y, "y").dtype.kind in "fiu"
 
 
 def names_classes(y: ArrayLike, classify: bool | None) -> bool:
@@ -31,7 +25,7 @@ def names_classes(y: ArrayLike, classify: bool | None) -> bool:
 
 def as_numbers(y: ArrayLike, name: str = "y") -> NDArray[np.float64]:
     """Returns y as float64: one number per sample, or one row."""
-    numbers = _as_array(y)
+    numbers = as_array(y, name)
     if numbers.dtype.kind not in "fiub":
         raise InputError(f"{name} has dtype {numbers.dtype}; give real numbers")
     if numbers.ndim not in (1, 2):
@@ -43,11 +37,24 @@ def as_numbers(y: ArrayLike, name: str = "y") -> NDArray[np.float64]:
     return numbers
 
 
+def columns(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Returns one column per output."""
+    return numbers[:, None] if numbers.ndim == 1 else numbers
+
+
+def as_columns(y: ArrayLike, name: str = "y") -> tuple[NDArray[np.float64], bool]:
+    """Returns y as samples × outputs, and whether y is one-dimensional, so that results are."""
+    numbers = as_numbers(y, name)
+    return columns(numbers), numbers.ndim == 1
+
+
 def as_classes(y: ArrayLike) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """Returns the sorted classes of y, and the class index of each sample."""
-    labels = _as_array(y)
+    labels = as_array(y, "y")
     if labels.ndim != 1:
         raise InputError(f"y has {labels.ndim} dimensions; a classifier needs one label for each sample")
+    if labels.dtype.kind == "c":
+        raise InputError(f"y has dtype {labels.dtype}; give real numbers, or class labels")
     if labels.dtype.kind == "f":
         odd = np.flatnonzero(labels != np.rint(labels))  # includes NaN, which differs from itself
         if odd.size:
@@ -60,11 +67,16 @@ def as_classes(y: ArrayLike) -> tuple[NDArray[Any], NDArray[np.int64]]:
     return classes, numbers.astype(np.int64)
 
 
+def class_names(classes: NDArray[Any]) -> list[str]:
+    """Returns the classes as text, as data files write them: whole numbers without a decimal point."""
+    return [str(int(name)) if isinstance(name, float) else str(name) for name in classes.tolist()]
+
+
 def as_weights(weights: ArrayLike | None) -> NDArray[np.float64] | None:
     """Converts sample weights, whose values the core library checks."""
     if weights is None:
         return None
-    found = _as_array(weights)
+    found = as_array(weights, "sample_weight")
     if found.dtype.kind not in "fiub" or found.ndim != 1:
         raise InputError("sample_weight must be one number for each sample")
     if found.size == 0:
@@ -131,9 +143,7 @@ def ridge_targets(
     """Encodes y for ridge regression; arguments as in fit_ridge."""
     if not names_classes(y, classify):
         weights = number_weights(class_weight, sample_weight)
-        numbers = as_numbers(y)
-        single = numbers.ndim == 1
-        return RidgeTargets(numbers[:, None] if single else numbers, single, "values", None, weights)
+        return RidgeTargets(*as_columns(y), "values", None, weights)
     classes, labels = as_classes(y)
     if len(classes) < 2:
         raise InputError("all samples are of one class; a classifier needs two")

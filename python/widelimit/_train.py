@@ -16,14 +16,12 @@ from widelimit._core import InputError, Network, SparseSamples
 from widelimit._fit import ConvergenceWarning
 from widelimit._kernels import as_network
 from widelimit._samples import as_images, as_samples, channels_last
-from widelimit._targets import as_classes, as_numbers, holds_numbers
+from widelimit._targets import class_names, columns
 from widelimit._threads import usable
+from widelimit._train_arguments import held_out, training_options, training_targets
 
 if TYPE_CHECKING:
     from widelimit._data import Data
-
-_MARGINS = ("hinge", "squared-hinge", "logistic")
-
 
 class TrainSummary(NamedTuple):
     """Outcome of a training."""
@@ -174,8 +172,9 @@ class TrainedNetwork:
         """Returns the classes as text; indices are replaced by `names`, if given."""
         if self.classes_ is None:
             return []
-        indexed = bool(names) and self.classes_.dtype.kind in "iu" and self.classes_.min() >= 0
-        return [names[c] if indexed else str(c) for c in self.classes_]
+        if names and self.classes_.dtype.kind in "iu" and self.classes_.min() >= 0:
+            return [names[c] for c in self.classes_]
+        return class_names(self.classes_)
 
     def _origin_and_classes(self) -> tuple[str | None, list[str]]:
         """Returns the origin as JSON and the class names, by which load_data reads new samples."""
@@ -286,60 +285,54 @@ def train(
     if steps is not None and epochs is not None:
         raise InputError("both steps and epochs are given; give one of them")
     net = as_network(network)
-    targets, classes = _as_targets(y, loss)
-    samples, test_targets = None, None
-    if test is not None:
-        if isinstance(test, tuple):
-            samples = as_images(net, test[0], "test samples", channels_first, backend)
-            test_targets = _as_test_targets(test[1], loss, classes, targets)
-        else:
-            samples = as_images(net, test, "test samples", channels_first, backend)
-    several = width is not None and not isinstance(width, (int, np.integer))
-    options = {
-        "width": None if several else width,
-        "layer_widths": [int(w) for w in width] if several else None,
-        "initialisation": initialisation,
-        "flip": flip,
-        "crop": crop,
-        "checkpoint_every": checkpoint_every,
-        "loss": loss,
-        "lam": lam,
-        "regulariser": regulariser,
-        "rate": rate,
-        "steps": steps,
-        "batch": batch,
-        "epochs": epochs,
-        "optimiser": optimiser,
-        "momentum": momentum,
-        "beta1": beta1,
-        "beta2": beta2,
-        "adam_epsilon": adam_epsilon,
-        "weight_decay": weight_decay,
-        "schedule": schedule,
-        "warmup": warmup,
-        "milestones": None if milestones is None else [float(share) for share in milestones],
-        "rate_drop": rate_drop,
-        "last_rate": last_rate,
-        "seed": seed,
-        "epsilon": epsilon,
-        "centred": centred,
-        "linearised": linearised,
-        "flow": flow,
-        "tolerance": tolerance,
-        "parameterisation": parameterisation,
-        "precision": precision,
-        "records": records,
-        "record_steps": None if record_steps is None else [int(step) for step in record_steps],
-        "backend": backend,
-        "threads": usable(threads),
-    }
+    targets, classes = training_targets(y, loss)
+    samples, test_targets = held_out(net, test, loss, classes, targets, channels_first, backend)
+    options = training_options(
+        threads,
+        width=width,
+        initialisation=initialisation,
+        flip=flip,
+        crop=crop,
+        checkpoint_every=checkpoint_every,
+        loss=loss,
+        lam=lam,
+        regulariser=regulariser,
+        rate=rate,
+        steps=steps,
+        batch=batch,
+        epochs=epochs,
+        optimiser=optimiser,
+        momentum=momentum,
+        beta1=beta1,
+        beta2=beta2,
+        adam_epsilon=adam_epsilon,
+        weight_decay=weight_decay,
+        schedule=schedule,
+        warmup=warmup,
+        milestones=milestones,
+        rate_drop=rate_drop,
+        last_rate=last_rate,
+        seed=seed,
+        epsilon=epsilon,
+        centred=centred,
+        linearised=linearised,
+        flow=flow,
+        tolerance=tolerance,
+        parameterisation=parameterisation,
+        precision=precision,
+        records=records,
+        record_steps=record_steps,
+        backend=backend,
+    )
     images = as_images(net, x, "x", channels_first, backend)
     file = None
     if checkpoint is not None:
-        names = [] if classes is None else [str(c) for c in classes]
+        names = [] if classes is None else class_names(classes)
         file = (os.fspath(checkpoint), names, bool(channels_first), loss)
+    if not isinstance(resume, TrainedNetwork | None):
+        raise InputError(f"resume is of type {type(resume).__name__}; give the network that load_network returns")
     begun = None if resume is None else resume._core
-    core = _core.train(net, images, _table(targets), samples, test_targets, options, file, begun)
+    core = _core.train(net, images, columns(targets), samples, test_targets, options, file, begun)
     single = targets.ndim == 1 or targets.shape[1] == 1
     trained = TrainedNetwork(core, classes, single, channels_first, loss)
     if not trained.summary.finished:
@@ -367,34 +360,3 @@ def load_network(path: str | os.PathLike[str]) -> TrainedNetwork:
     if not trained.summary.finished:
         warnings.warn(f"{path}: {trained.summary.ending}: {trained.summary.message}", ConvergenceWarning, stacklevel=2)
     return trained
-
-
-def _table(targets: NDArray[np.float64]) -> NDArray[np.float64]:
-    return targets[:, None] if targets.ndim == 1 else targets
-
-
-def _as_targets(y: ArrayLike, loss: str) -> tuple[NDArray[np.float64], NDArray[Any] | None]:
-    """Returns the training targets, and the classes if y holds class labels."""
-    if np.ndim(y) == 2:
-        return as_numbers(y), None
-    if holds_numbers(y) and loss != "softmax":
-        numbers = as_numbers(y)
-        if loss not in _MARGINS:
-            return numbers, None
-        if np.isin(numbers, (-1.0, 1.0)).all():
-            return numbers, np.array([-1, 1], dtype=np.asarray(y).dtype)
-    classes, labels = as_classes(y)
-    return _core.class_targets(labels, len(classes), loss), classes
-
-
-def _as_test_targets(
-    y: ArrayLike, loss: str, classes: NDArray[Any] | None, targets: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Returns the targets of test samples, encoded like those of the training samples."""
-    if classes is None or targets.ndim == 1:
-        return _table(as_numbers(y))
-    labels = np.asarray(y)
-    known = np.isin(labels, classes)
-    if not known.all():
-        raise InputError(f"class {labels[~known][0]!r} of the test samples was never seen in training")
-    return _core.class_targets(np.searchsorted(classes, labels).astype(np.int64), len(classes), loss)

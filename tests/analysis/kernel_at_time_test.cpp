@@ -196,6 +196,25 @@ TEST(KernelAtTime, WarnsAndRefuses) {
   EXPECT_THROW((void)kernel_at_time(relu, data.train_view(), data.labels().first(2), {}, {.time = 1}), Error);
 }
 
+TEST(KernelAtTime, SaysThatNumbersOverflow) {
+  FewPoints data;
+  const TrainedNetwork network = data.network("dense tanh dense", 16, true);
+  const auto message = [&] {
+    try {
+      (void)kernel_at_time(network, data.train_view(), data.labels(), {}, {.time = 0.1});
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), Code::numerical);
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  for (Index i = 0; i < samples; ++i) data.y(i, 0) *= 1e300;
+  EXPECT_NE(message().find("scale the samples or the labels"), std::string::npos);
+  for (Index i = 0; i < samples; ++i) data.y(i, 0) /= 1e300;
+  for (Index i = 0; i < samples; ++i) data.x(i, 0) = 1e200;
+  EXPECT_NE(message().find("scale the samples down"), std::string::npos);
+}
+
 /// The orders sum to the total; for balanced labels they are tr M, 0 and the remainder.
 TEST(Hoeffding, OrdersAddUpToTheForm) {
   Matrix<double> m(5, 5);

@@ -146,6 +146,21 @@ TEST(DefaultRate, IsTakenAndTold) {
   }
 }
 
+// 1 − yf of an overflowed f is −∞ or no number, and the hinge loss max(0, 1 − yf) would be 0.
+TEST(Divergence, OfOutputsThatOverflowIsNoLossOfZero) {
+  const PositivePoints points(6, 3);
+  for (const LossKind loss : {LossKind::hinge, LossKind::squared_hinge, LossKind::logistic}) {
+    for (const Index batch : {0, 2}) {
+      const TrainOptions options{
+          .width = 30, .loss = {loss}, .rate = 1e25, .steps = 4, .batch = batch, .precision = Precision::f32};
+      const TrainedNetwork trained = train(Network::parse("dense relu dense"), points.data(), options);
+      EXPECT_EQ(trained.summary.ending, TrainEnding::diverged) << to_string(loss);
+      EXPECT_EQ(trained.summary.message.find("nan"), std::string::npos) << trained.summary.message;
+      for (const double value : trained.record.outputs) EXPECT_TRUE(std::isfinite(value)) << to_string(loss);
+    }
+  }
+}
+
 // Slightly above its stable rate, a quadratic does not grow by a factor of a million in a few steps.
 TEST(Divergence, IsToldWhereTheObjectiveEndsAboveItsStart) {
   const PositivePoints points(30, 4);

@@ -160,6 +160,24 @@ TEST(EmpiricalNtk, ConvergesToTheLimitAsTheRootOfTheWidth) {
   }
 }
 
+TEST(EmpiricalNtk, SaysThatAnEntryOverflows) {
+  const auto architecture = Architecture::make(Network::parse("dense relu dense"), {1, 1, 3}, {.hidden = 8});
+  const Parameters<double> parameters = draw_parameters<double>(architecture, 1);
+  Tensor<double> x = normal_samples(4, {1, 1, 3}, 5);
+  const Tensor<double> other = x;
+  for (Index i = 0; i < x.size(); ++i) x.data()[i] *= 1e200;
+  for (const NtkOutputs outputs : {NtkOutputs::trace, NtkOutputs::full}) {
+    try {
+      (void)empirical_ntk(architecture, parameters, x, x, {.outputs = outputs});
+      ADD_FAILURE() << "an infinite kernel";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), Code::numerical);
+      EXPECT_NE(std::string(error.what()).find("scale the samples down"), std::string::npos);
+    }
+    EXPECT_NO_THROW((void)empirical_ntk(architecture, parameters, other, other, {.outputs = outputs}));
+  }
+}
+
 TEST(EmpiricalNtk, IsTheSameInBothPrecisionsAndOnAnyNumberOfThreads) {
   const auto architecture =
       Architecture::make(Network::parse("dense relu dense relu dense"), {1, 1, 40}, {.hidden = 300});

@@ -2,16 +2,27 @@
 #include "widelimit/base/error.hpp"
 #include "widelimit/machine/logistic/logistic.hpp"
 #include "widelimit/machine/logistic/softmax.hpp"
+#include "widelimit/machine/ridge/conjugate_gradient.hpp"
+#include "widelimit/machine/ridge/gaussian_process.hpp"
 #include "widelimit/machine/ridge/ridge.hpp"
+#include "widelimit/machine/ridge/ridge_path.hpp"
 #include "widelimit/machine/svm/svm.hpp"
 #include "widelimit/machine/svm/svr.hpp"
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 
 namespace widelimit {
 namespace {
+
+/// Returns a column of alternating signs.
+Matrix<double> filled(Index n, double size) {
+  Matrix<double> column(n, 1);
+  for (Index i = 0; i < n; ++i) column(i, 0) = i % 2 == 0 ? size : -size;
+  return column;
+}
 
 Matrix<double> scaled(const Matrix<double>& k, double by) {
   Matrix<double> result(k.rows(), k.cols());
@@ -104,17 +115,20 @@ TEST(ExtremeScales, AreTheSameMachine) {
   }
 }
 
+/// Returns the message of an Error with this code, or an empty text.
+template <typename Fitting>
+std::string message(const Fitting& fitting, Code code = Code::input) {
+  try {
+    (void)fitting();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), code);
+    return error.what();
+  }
+  return {};
+}
+
 TEST(ExtremeScales, BeyondFloat64AreRefusedInWords) {
   Clouds data = clouds(6, 1.0, 4);
-  const auto message = [&](const auto& fitting) {
-    try {
-      (void)fitting();
-    } catch (const Error& error) {
-      EXPECT_EQ(error.code(), Code::input);
-      return std::string(error.what());
-    }
-    return std::string();
-  };
   EXPECT_NE(message([&] { return fit_svm(data.gram.view(), data.labels, {.lambda = 1e-305}); }).find("lambda"),
             std::string::npos);
   const Matrix<double> large = scaled(data.gram, 1e305);
@@ -125,6 +139,31 @@ TEST(ExtremeScales, BeyondFloat64AreRefusedInWords) {
             std::string::npos);
   const Matrix<double> far = scaled(data.gram, 1e290);
   EXPECT_NE(message([&] { return fit_logistic(far.view(), data.labels, {.lambda = 1e-100}); }).find("with a kernel"),
+            std::string::npos);
+}
+
+/// Squares of targets occur in likelihoods, leave-one-out errors and conjugate gradients.
+TEST(ExtremeScales, TargetsAndOutputsThatOverflowAreRefusedInWords) {
+  const Clouds data = clouds(6, 1.0, 4);
+  const GramMatrix k(data.gram.view());
+  const auto expect_named = [&](double size) {
+    const Matrix<double> y = filled(6, size);
+    const std::array<double, 1> lambdas{1.0};
+    EXPECT_NE(message([&] { return ridge_path(k, y.view(), lambdas, {}); }).find("squares"), std::string::npos);
+    EXPECT_NE(message([&] { return conjugate_gradients(k, y.view(), {}); }).find("squares"), std::string::npos);
+    EXPECT_NE(message([&] { return GaussianProcess(k, y.view(), {.noise = 0.1}); }).find("squares"), std::string::npos);
+  };
+  expect_named(1e154);
+  expect_named(1e300);
+  // An output is the product of two numbers in the range.
+  const Fit fit{.alpha = filled(6, 1e12), .bias = {0}, .summary = {}};
+  const Matrix<double> huge = scaled(data.gram, 1e300);
+  EXPECT_NE(message([&] { return decision(fit, huge.view()); }, Code::numerical).find("test point 0"),
+            std::string::npos);
+  // y²·n is in the range, yᵀK⁻¹y is not.
+  const Matrix<double> small = scaled(data.gram, 1e-20);
+  const Matrix<double> y = filled(6, 1e150);
+  EXPECT_NE(message([&] { return GaussianProcess(small.view(), y.view(), {}); }, Code::numerical).find("likelihood"),
             std::string::npos);
 }
 

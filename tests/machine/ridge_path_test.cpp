@@ -169,6 +169,20 @@ TEST(RidgePath, OfAZeroGram) {
   EXPECT_EQ(path.points[1].left_out(1, 0), 0.0);
 }
 
+TEST(RidgePath, HasNoConditionThatIsNoNumber) {
+  const Matrix<double> y = wavy_targets(6, 1);
+  const std::vector<double> weights(6, 1e300);
+  const std::vector<double> lambdas{0, 1e-3};
+  for (const double scale : {1.0, 1e150}) {
+    Matrix<double> k = line_gram<double>(6);
+    for (Index i = 0; i < 36; ++i) k.data()[i] *= scale;
+    const RidgePath path = ridge_path({k.view()}, y.view(), lambdas, {.weights = weights});
+    for (const RidgePoint& point : path.points) {
+      EXPECT_TRUE(!point.fit.summary.condition || std::isfinite(*point.fit.summary.condition)) << scale;
+    }
+  }
+}
+
 TEST(RidgePath, RefusesBadLambdas) {
   const Matrix<double> k = line_gram<double>(3);
   const Matrix<double> y = wavy_targets(3, 1);

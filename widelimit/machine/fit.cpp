@@ -128,7 +128,14 @@ Matrix<double> decision(const Fit& fit, const EngineMatrix& test_by_train, const
 
 Matrix<double> decision(const Fit& fit, const AnyView& test_by_train, const Engine& engine) {
   check_finite(test_by_train);
-  return decision(fit, engine.algebra().hold(test_by_train), engine);
+  Matrix<double> g = decision(fit, engine.algebra().hold(test_by_train), engine);
+  for (Index i = 0; i < g.rows(); ++i) {
+    const double* row = g.view().row(i);
+    if (!std::all_of(row, row + g.cols(), [](double value) { return std::isfinite(value); })) {
+      fail(Code::numerical, "the output at test point {} exceeds the range of float64; scale the samples down", i);
+    }
+  }
+  return g;
 }
 
 Matrix<double> decision(const Fit& fit, const AnyView& test_by_train) {
@@ -144,6 +151,16 @@ void check_targets(MatrixView<const double> targets, Index samples) {
     const double* row = targets.row(i);
     const double* bad = std::find_if(row, row + targets.cols, [](double value) { return !std::isfinite(value); });
     if (bad != row + targets.cols) fail(Code::input, "target {} of sample {} is {}", bad - row, i, *bad);
+  }
+}
+
+void check_squares(MatrixView<const double> targets) {
+  double sum = 0;
+  for (Index i = 0; i < targets.rows; ++i) {
+    for (Index j = 0; j < targets.cols; ++j) sum += targets(i, j) * targets(i, j);
+  }
+  if (!std::isfinite(sum)) {
+    fail(Code::input, "the sum of squares of the targets exceeds the range of float64; divide them by a constant");
   }
 }
 

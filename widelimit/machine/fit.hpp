@@ -23,7 +23,8 @@ struct Fit {
 [[nodiscard]] bool all_finite(const Fit& fit);
 
 /// Returns g at test points, test × outputs, from K(test, train), on all processors of the host or on the given engine.
-/// Accumulates in float64. Throws Error{input} unless K has one column per sample of the fit and is finite.
+/// Accumulates in float64. Throws Error{input} unless K has one column per sample of the fit and is finite,
+/// Error{numerical} if an output overflows.
 /// O(test·train·outputs).
 [[nodiscard]] Matrix<double> decision(const Fit& fit, const AnyView& test_by_train);
 [[nodiscard]] Matrix<double> decision(const Fit& fit, const AnyView& test_by_train, const Engine& engine);
@@ -32,6 +33,9 @@ struct Fit {
 
 /// Throws Error{input} unless `targets` has `samples` rows of finite numbers and at least one column.
 void check_targets(MatrixView<const double> targets, Index samples);
+/// Throws Error{input} unless Σy² is in the range of float64, as likelihoods, leave-one-out errors and conjugate
+/// gradients need.
+void check_squares(MatrixView<const double> targets);
 
 /// Checks the weights wᵢ ≥ 0 of the samples in Σ wᵢ l(g(xᵢ), yᵢ); empty means all 1. Throws Error{input} unless there
 /// are `samples` weights, finite, not negative and not all zero.

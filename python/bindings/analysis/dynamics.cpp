@@ -20,36 +20,30 @@ namespace {
 
 using OptionalTable = std::optional<Table>;
 
-/// Arguments shared by flow and descend. None keeps the default of the library.
-struct DynamicsArguments {
-  const std::string& loss;
-  std::optional<double> epsilon;
-  std::optional<double> lambda;
+/// The arrays that flow and descend share; each may be None.
+struct DynamicsArrays {
   const std::optional<DenseArray>& test;
   const OptionalTable& alpha;
   const OptionalTable& offset;
   const OptionalTable& test_offset;
-  const std::optional<std::vector<Index>>& record;
-  bool coefficients;
-  std::optional<bool> check_definite;
-
-  template <typename Options>
-  Options options(Progress* progress) const {
-    Options result;
-    result.loss.kind = parse_loss(loss);
-    if (epsilon) result.loss.epsilon = *epsilon;
-    if (lambda) result.lambda = *lambda;
-    if (test) result.record.test = view_kernel(*test);
-    if (alpha) result.start.alpha = view_of(*alpha);
-    if (offset) result.start.offset = view_of(*offset);
-    if (test_offset) result.start.test_offset = view_of(*test_offset);
-    result.record.samples = record;
-    result.record.coefficients = coefficients;
-    if (check_definite) result.check_definite = *check_definite;
-    result.progress = progress;
-    return result;
-  }
 };
+
+/// Reads the options that flow and descend share. The arrays must outlive the result.
+template <typename Options>
+Options dynamics_options(const DynamicsArrays& arrays, const OptionReader& reader) {
+  Options options;
+  reader.parse_required("loss", options.loss.kind, parse_loss);
+  reader.take("epsilon", options.loss.epsilon);
+  reader.take("lam", options.lambda);
+  if (arrays.test) options.record.test = view_kernel(*arrays.test);
+  if (arrays.alpha) options.start.alpha = view_of(*arrays.alpha);
+  if (arrays.offset) options.start.offset = view_of(*arrays.offset);
+  if (arrays.test_offset) options.start.test_offset = view_of(*arrays.test_offset);
+  reader.take("record", options.record.samples);
+  reader.take("coefficients", options.record.coefficients);
+  reader.take("check_definite", options.check_definite);
+  return options;
+}
 
 /// Reshapes times × (points·outputs) to times × points × outputs.
 nb::object stacked(Matrix<double> rows, Index outputs) {
@@ -74,42 +68,42 @@ nb::tuple trajectory_tuple(Trajectory path) {
                         path.stable_step, path.step, as_tuple(path.summary));
 }
 
-nb::tuple flow_of(const KernelArray& k, const Table& targets, const std::string& loss, const Numbers& times,
-                  std::optional<double> lambda, std::optional<double> epsilon, const std::optional<DenseArray>& test,
-                  const OptionalTable& alpha, const OptionalTable& offset, const OptionalTable& test_offset,
-                  const std::optional<std::vector<Index>>& record, bool coefficients, bool runge_kutta,
-                  std::optional<double> tolerance, std::optional<Index> most_events, std::optional<Index> most_steps,
-                  std::optional<int> threads, std::optional<bool> check_definite) {
-  const DynamicsArguments arguments{loss,   epsilon,     lambda, test,         alpha,
-                                    offset, test_offset, record, coefficients, check_definite};
+FlowMethod method_of(const std::string& name) {
+  if (name != "runge-kutta") fail(Code::usage, "method '{}'; leave it out, or give 'runge-kutta'", name);
+  return FlowMethod::runge_kutta;
+}
+
+nb::tuple flow_of(const KernelArray& k, const Table& targets, const Numbers& times,
+                  const std::optional<DenseArray>& test, const OptionalTable& alpha, const OptionalTable& offset,
+                  const OptionalTable& test_offset, const nb::dict& given) {
+  const OptionReader reader(given);
+  auto options = dynamics_options<FlowOptions>({test, alpha, offset, test_offset}, reader);
+  options.times.assign(times.data(), times.data() + times.size());
+  reader.parse("method", options.method, method_of);
+  reader.take("tolerance", options.tolerance);
+  reader.take("max_events", options.most_events);
+  reader.take("max_steps", options.most_steps);
+  const std::optional<int> threads = threads_of(given);
   return trajectory_tuple(unlocked([&](Progress* progress) {
-    auto options = arguments.options<FlowOptions>(progress);
-    options.times.assign(times.data(), times.data() + times.size());
-    if (runge_kutta) options.method = FlowMethod::runge_kutta;
-    if (tolerance) options.tolerance = *tolerance;
-    if (most_events) options.most_events = *most_events;
-    if (most_steps) options.most_steps = *most_steps;
+    options.progress = progress;
     return flow(gram_of(k, threads), view_of(targets), options);
   }));
 }
 
-nb::tuple descend_of(const KernelArray& k, const Table& targets, const std::string& loss, std::optional<double> rate,
-                     const std::optional<std::string>& schedule, std::optional<Index> steps, std::optional<Index> batch,
-                     std::optional<std::uint64_t> seed, std::optional<Index> record_every, std::optional<double> lambda,
-                     std::optional<double> epsilon, const std::optional<DenseArray>& test, const OptionalTable& alpha,
-                     const OptionalTable& offset, const OptionalTable& test_offset,
-                     const std::optional<std::vector<Index>>& record, bool coefficients, std::optional<int> threads,
-                     std::optional<bool> check_definite) {
-  const DynamicsArguments arguments{loss,   epsilon,     lambda, test,         alpha,
-                                    offset, test_offset, record, coefficients, check_definite};
+nb::tuple descend_of(const KernelArray& k, const Table& targets, const std::optional<DenseArray>& test,
+                     const OptionalTable& alpha, const OptionalTable& offset, const OptionalTable& test_offset,
+                     const nb::dict& given) {
+  const OptionReader reader(given);
+  auto options = dynamics_options<DescendOptions>({test, alpha, offset, test_offset}, reader);
+  reader.take("rate", options.rate);
+  reader.parse("schedule", options.schedule, parse_schedule);
+  reader.take("steps", options.steps);
+  reader.take("batch", options.batch);
+  reader.take("seed", options.seed);
+  reader.take("record_every", options.record_every);
+  const std::optional<int> threads = threads_of(given);
   return trajectory_tuple(unlocked([&](Progress* progress) {
-    auto options = arguments.options<DescendOptions>(progress);
-    if (rate) options.rate = *rate;
-    if (schedule) options.schedule = parse_schedule(*schedule);
-    if (steps) options.steps = *steps;
-    if (batch) options.batch = *batch;
-    if (seed) options.seed = *seed;
-    if (record_every) options.record_every = *record_every;
+    options.progress = progress;
     return descend(gram_of(k, threads), view_of(targets), options);
   }));
 }
@@ -121,15 +115,11 @@ nb::object targets_of(const std::string& loss, const Labels& labels, Index class
 }  // namespace
 
 void bind_dynamics(nb::module_& module) {
-  module.def("flow", &flow_of, "k"_a, "targets"_a, "loss"_a, "times"_a, "lam"_a.none(), "epsilon"_a.none(),
-             "test"_a.none(), "alpha"_a.none(), "offset"_a.none(), "test_offset"_a.none(), "record"_a.none(),
-             "coefficients"_a, "runge_kutta"_a, "tolerance"_a.none(), "most_events"_a.none(), "most_steps"_a.none(),
-             "threads"_a.none(), "check_definite"_a.none(),
+  module.def("flow", &flow_of, "k"_a, "targets"_a, "times"_a, "test"_a.none(), "alpha"_a.none(), "offset"_a.none(),
+             "test_offset"_a.none(), "options"_a,
              "Gradient flow; returns the fields of widelimit.Trajectory in order.");
-  module.def("descend", &descend_of, "k"_a, "targets"_a, "loss"_a, "rate"_a.none(), "schedule"_a.none(),
-             "steps"_a.none(), "batch"_a.none(), "seed"_a.none(), "record_every"_a.none(), "lam"_a.none(),
-             "epsilon"_a.none(), "test"_a.none(), "alpha"_a.none(), "offset"_a.none(), "test_offset"_a.none(),
-             "record"_a.none(), "coefficients"_a, "threads"_a.none(), "check_definite"_a.none(),
+  module.def("descend", &descend_of, "k"_a, "targets"_a, "test"_a.none(), "alpha"_a.none(), "offset"_a.none(),
+             "test_offset"_a.none(), "options"_a,
              "Gradient descent; returns the fields of widelimit.Trajectory in order.");
   module.def("loss_targets", &targets_of, "loss"_a, "labels"_a, "classes"_a,
              "Targets of a loss for labels 0 … classes − 1: samples × outputs.");

@@ -61,15 +61,15 @@ nb::dict results_of(Equivalence result) {
 }
 
 nb::dict compared(const Network& network, const SampleArray& x, const Table& y, const std::optional<SampleArray>& test,
-                  const std::vector<Index>& widths, std::optional<Index> seeds,
-                  const std::optional<std::string>& kernel, bool parts, const nb::dict& given) {
+                  const std::vector<Index>& widths, const nb::dict& given) {
+  const OptionReader reader(given);
   EquivalenceOptions options;
   options.train = train_options(given);
   const Engine& engine = engine_of(given);
   options.widths = widths;
-  if (seeds) options.seeds = *seeds;
-  if (kernel) options.kernel = parse_machine_kernel(*kernel);
-  options.parts = parts;
+  reader.take("seeds", options.seeds);
+  reader.parse("machine_kernel", options.kernel, parse_machine_kernel);
+  reader.take("parts", options.parts);
   TrainData data{view_samples(x), view_of(y)};
   if (test) data.test = view_samples(*test);
   return results_of(unlocked([&](Progress* progress) {
@@ -81,10 +81,9 @@ nb::dict compared(const Network& network, const SampleArray& x, const Table& y, 
 }  // namespace
 
 void bind_equivalence(nb::module_& module) {
-  module.def("equivalence", &compared, "network"_a, "x"_a, "y"_a, "test"_a.none(), "widths"_a, "seeds"_a.none(),
-             "machine_kernel"_a.none(), "parts"_a, "options"_a,
-             "Compares finite networks with their kernel machine; results as a dict. Training options as a dict, None "
-             "for a default.");
+  module.def("equivalence", &compared, "network"_a, "x"_a, "y"_a, "test"_a.none(), "widths"_a, "options"_a,
+             "Compares finite networks with their kernel machine; results as a dict. Options as a dict, None for a "
+             "default.");
 }
 
 }  // namespace widelimit::python

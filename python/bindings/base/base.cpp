@@ -1,3 +1,4 @@
+#include "python/bindings/base/option_reader.hpp"
 #include "python/bindings/base/remedies.hpp"
 #include "python/bindings/rooms.hpp"
 #include "widelimit/base/error.hpp"
@@ -40,11 +41,18 @@ struct Exceptions {
   }
 };
 
-nb::object make_exception(nb::module_& module, const char* name, const char* doc, PyObject* base) {
+/// bases: a class or a tuple of classes.
+nb::object make_exception(nb::module_& module, const char* name, const char* doc, PyObject* bases) {
   const std::string full = nb::cast<std::string>(module.attr("__name__")) + "." + name;
-  auto type = nb::steal(PyErr_NewExceptionWithDoc(full.c_str(), doc, base, nullptr));
+  auto type = nb::steal(PyErr_NewExceptionWithDoc(full.c_str(), doc, bases, nullptr));
   if (!type.is_valid()) throw nb::python_error();
   module.attr(name) = type;
+  return type;
+}
+
+/// The type of fail_type, which the module keeps.
+PyObject*& input_type_error() {
+  static PyObject* type = nullptr;
   return type;
 }
 
@@ -92,6 +100,20 @@ std::string arguments_of(const std::vector<Remedy>& remedies) {
   return names.empty() ? "" : " (" + names + ")";
 }
 
+void fail_type(const char* name, nb::handle value, const char* expected) {
+  // An object may return any text, also without an encoding in UTF-8.
+  const nb::object shown = nb::steal(PyObject_ASCII(value.ptr()));
+  const nb::object plain = nb::steal(PyObject_Repr(value.ptr()));
+  if (!shown.is_valid() || !plain.is_valid()) throw nb::python_error();
+  const char* text = PyUnicode_AsUTF8(plain.ptr());
+  if (text == nullptr) {
+    PyErr_Clear();
+    text = PyUnicode_AsUTF8(shown.ptr());
+  }
+  PyErr_SetString(input_type_error(), printable(fmt::format("{} is {}; give {}", name, text, expected)).c_str());
+  throw nb::python_error();
+}
+
 namespace {
 
 void translate(const std::exception_ptr& thrown, void* payload) {
@@ -117,6 +139,8 @@ void bind_base(nb::module_& module) {
                      make_exception(module, "NumericalError", "The computation has no usable numerical result.",
                                     PyExc_ArithmeticError),
                      make_exception(module, "ResourceError", "Not enough memory or disk.", PyExc_MemoryError)};
+  const nb::tuple bases = nb::make_tuple(exceptions->input, nb::handle(PyExc_TypeError));
+  input_type_error() = make_exception(module, "InputTypeError", "An option of the wrong type.", bases.ptr()).ptr();
   nb::register_exception_translator(translate, exceptions);
   module.def("version", &version, "Version of the library.");
 }

@@ -26,21 +26,21 @@ namespace widelimit::python {
 /// Returns the CPU engine.
 [[nodiscard]] inline const Engine& processor(std::optional<int> threads) { return engine_of("cpu", threads); }
 
-/// Returns the CPU engine with the option "threads".
-[[nodiscard]] inline const Engine& processor(const nanobind::dict& given) {
+/// Returns the option "threads".
+[[nodiscard]] inline std::optional<int> threads_of(const nanobind::dict& given) {
   std::optional<int> threads;
   OptionReader(given).take("threads", threads);
-  return processor(threads);
+  return threads;
 }
+
+/// Returns the CPU engine with the option "threads".
+[[nodiscard]] inline const Engine& processor(const nanobind::dict& given) { return processor(threads_of(given)); }
 
 /// Returns the engine of the options "backend" (default: CPU) and "threads".
 [[nodiscard]] inline const Engine& engine_of(const nanobind::dict& given) {
   std::string backend = "cpu";
-  std::optional<int> threads;
-  const OptionReader reader(given);
-  reader.take("backend", backend);
-  reader.take("threads", threads);
-  return engine_of(backend, threads);
+  OptionReader(given).take("backend", backend);
+  return engine_of(backend, threads_of(given));
 }
 
 }  // namespace widelimit::python

@@ -36,10 +36,17 @@ std::string json_text(const nb::object& list) {
   }
 }
 
+/// Returns the text in UTF-8; throws Error{input} for unpaired surrogates, which have no encoding.
+std::string utf8(const nb::object& text) {
+  std::string encoded;
+  if (!nb::try_cast(text, encoded)) fail(Code::input, "text contains an unpaired surrogate, which has no encoding");
+  return encoded;
+}
+
 /// The library parses text itself, so that its errors give the position; other objects are serialised first.
 Network network_from_json(const nb::object& list) {
   const bool is_text = nb::isinstance<nb::str>(list);
-  const auto text = is_text ? nb::cast<std::string>(list) : json_text(list);
+  const auto text = is_text ? utf8(list) : json_text(list);
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   if (first == std::string::npos || text[first] != '[') {
     fail(Code::input, "a network in JSON is a list of layers, [[\"dense\"], …]; got {}", text.substr(0, 40));
@@ -49,7 +56,7 @@ Network network_from_json(const nb::object& list) {
 
 /// Converts text, a list of layers, or another network.
 Network read_network(const nb::object& given) {
-  if (nb::isinstance<nb::str>(given)) return Network::parse(nb::cast<std::string>(given));
+  if (nb::isinstance<nb::str>(given)) return Network::parse(utf8(given));
   if (nb::isinstance<Network>(given)) return nb::cast<Network>(given);
   if (nb::isinstance<nb::list>(given) || nb::isinstance<nb::tuple>(given)) return network_from_json(given);
   fail(Code::input, "a network is text such as 'fc:3' or a list of layers such as [[\"dense\"], [\"relu\"]]; got {}",
@@ -64,7 +71,7 @@ std::string network_repr(const Network& network) {
 
 /// Converts an input shape: text "28x28x1", a number of features, or a tuple of up to three numbers.
 Shape read_shape(const nb::object& input) {
-  if (nb::isinstance<nb::str>(input)) return parse_shape(nb::cast<std::string>(input));
+  if (nb::isinstance<nb::str>(input)) return parse_shape(utf8(input));
   std::string text;
   try {
     const bool is_number = PyIndex_Check(input.ptr()) != 0;

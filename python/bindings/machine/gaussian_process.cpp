@@ -18,12 +18,13 @@ namespace widelimit::python {
 
 namespace {
 
-std::unique_ptr<GaussianProcess> make_process(const KernelArray& k, const Table& targets, std::optional<double> noise,
-                                              std::optional<int> threads, std::optional<bool> check_definite) {
+std::unique_ptr<GaussianProcess> make_process(const KernelArray& k, const Table& targets, const nb::dict& given) {
+  const OptionReader reader(given);
+  GaussianProcessOptions options;
+  reader.take("noise", options.noise);
+  reader.take("check_definite", options.check_definite);
+  const std::optional<int> threads = threads_of(given);
   return unlocked([&](Progress* progress) {
-    GaussianProcessOptions options;
-    if (noise) options.noise = *noise;
-    if (check_definite) options.check_definite = *check_definite;
     options.progress = progress;
     return std::make_unique<GaussianProcess>(gram_of(k, threads), view_of(targets), options);
   });
@@ -60,8 +61,7 @@ void bind_gaussian_process(nb::module_& module) {
            "(mean, variance) from K(test, train) and the diagonal K(x, x).")
       .def("joint_posterior", &joint_posterior, "k"_a, "own"_a,
            "(mean, variance, covariance) from K(test, train) and K(test, test).");
-  module.def("gaussian_process", &make_process, "k"_a, "targets"_a, "noise"_a.none(), "threads"_a.none(),
-             "check_definite"_a.none(),
+  module.def("gaussian_process", &make_process, "k"_a, "targets"_a, "options"_a,
              "The Gaussian process with covariance K, conditioned on targets; one column per output.");
 }
 

@@ -21,37 +21,22 @@ namespace widelimit::python {
 
 namespace {
 
-using Text = std::optional<std::string>;
-
-/// Options from Python; None keeps the default of the library.
-struct MachineArguments {
-  std::string machine;
-  std::optional<double> lambda;
-  std::optional<double> epsilon;
-  std::optional<bool> bias;
-  Text scheme;
-  std::optional<Numbers> weights;
-  std::optional<double> tolerance;
-  std::optional<bool> probability;
-  std::optional<bool> check_definite;
-  std::optional<bool> indefinite = std::nullopt;
-
-  [[nodiscard]] MachineOptions options(Progress* progress) const {
-    MachineOptions result;
-    result.machine = parse_machine(machine);
-    if (lambda) result.lambda = *lambda;
-    if (epsilon) result.epsilon = *epsilon;
-    if (bias) result.bias = *bias;
-    if (scheme) result.scheme = parse_scheme(*scheme);
-    result.weights = span_of(weights);
-    result.tolerance = tolerance;
-    if (probability) result.probability = *probability;
-    if (check_definite) result.check_definite = *check_definite;
-    if (indefinite) result.indefinite = *indefinite;
-    result.progress = progress;
-    return result;
-  }
-};
+/// The weights must outlive the result.
+MachineOptions machine_options(const std::optional<Numbers>& weights, const nb::dict& given) {
+  const OptionReader reader(given);
+  MachineOptions options;
+  reader.parse_required("machine", options.machine, parse_machine);
+  reader.take("lam", options.lambda);
+  reader.take("epsilon", options.epsilon);
+  reader.take("bias", options.bias);
+  reader.parse("scheme", options.scheme, parse_scheme);
+  options.weights = span_of(weights);
+  reader.take("tolerance", options.tolerance);
+  reader.take("probability", options.probability);
+  reader.take("check_definite", options.check_definite);
+  reader.take("indefinite", options.indefinite);
+  return options;
+}
 
 /// Returns (scheme, (alpha, bias, summary), sigmoids).
 nb::tuple machine_tuple(FittedMachine trained) {
@@ -59,53 +44,46 @@ nb::tuple machine_tuple(FittedMachine trained) {
                         as_rows(trained.calibration));
 }
 
-nb::tuple classes(const KernelArray& k, const Labels& labels, Index count, const std::string& machine,
-                  std::optional<double> lambda, std::optional<bool> bias, const Text& scheme,
-                  const std::optional<Numbers>& weights, std::optional<double> tolerance, std::optional<int> threads,
-                  std::optional<bool> probability, std::optional<bool> check_definite, std::optional<bool> indefinite) {
-  const MachineArguments arguments{machine, lambda,    std::nullopt, bias,           scheme,
-                                   weights, tolerance, probability,  check_definite, indefinite};
+nb::tuple classes(const KernelArray& k, const Labels& labels, Index count, const std::optional<Numbers>& weights,
+                  const nb::dict& given) {
+  MachineOptions options = machine_options(weights, given);
+  const std::optional<int> threads = threads_of(given);
   return machine_tuple(unlocked([&](Progress* progress) {
-    return train_classes(gram_of(k, threads), span_of(labels), count, arguments.options(progress));
+    options.progress = progress;
+    return train_classes(gram_of(k, threads), span_of(labels), count, options);
   }));
 }
 
-nb::tuple values(const KernelArray& k, const Table& targets, const std::string& machine, std::optional<double> lambda,
-                 std::optional<double> epsilon, std::optional<bool> bias, const std::optional<Numbers>& weights,
-                 std::optional<double> tolerance, std::optional<int> threads, std::optional<bool> check_definite,
-                 std::optional<bool> indefinite) {
-  const MachineArguments arguments{machine, lambda,    epsilon,      bias,           std::nullopt,
-                                   weights, tolerance, std::nullopt, check_definite, indefinite};
+nb::tuple values(const KernelArray& k, const Table& targets, const std::optional<Numbers>& weights,
+                 const nb::dict& given) {
+  MachineOptions options = machine_options(weights, given);
+  const std::optional<int> threads = threads_of(given);
   return machine_tuple(unlocked([&](Progress* progress) {
-    return train_values(gram_of(k, threads), view_of(targets), arguments.options(progress));
+    options.progress = progress;
+    return train_values(gram_of(k, threads), view_of(targets), options);
   }));
 }
 
 /// Fits a machine to samples: labels for classification, targets for regression. Returns ((scheme, (alpha, bias,
 /// summary), sigmoids), quadrature error, label-aware part or None).
 nb::tuple samples(const Network& network, const SampleArray& x, const std::optional<Labels>& labels, Index count,
-                  const std::optional<Table>& targets, const std::string& machine, std::optional<double> lambda,
-                  std::optional<double> epsilon, std::optional<bool> bias, const Text& scheme,
-                  const std::optional<Numbers>& weights, std::optional<double> tolerance,
-                  std::optional<bool> probability, const Text& solver, const Text& kind, const Text& precision,
-                  const std::string& backend, std::optional<int> threads, const std::optional<nb::dict>& label_aware,
-                  const nb::object& pair_features) {
-  const MachineArguments arguments{machine, lambda,    epsilon,     bias,        scheme,
-                                   weights, tolerance, probability, std::nullopt};
-  std::optional<LabelAwareOptions> aware;
-  if (label_aware) aware = label_aware_options(*label_aware);
+                  const std::optional<Table>& targets, const std::optional<Numbers>& weights,
+                  const std::optional<nb::dict>& label_aware, const nb::object& pair_features, const nb::dict& given) {
+  const OptionReader reader(given);
+  KernelRequest request{.kernel = network, .method = Method::exact};
+  reader.parse("kind", request.kind, parse_kind);
+  reader.parse("precision", request.precision, parse_precision);
+  FitDataOptions options{.machine = machine_options(weights, given)};
+  reader.parse("solver", options.solver, parse_solver);
+  if (label_aware) options.label_aware = label_aware_options(*label_aware);
   const PythonPairFeatures functions(pair_features);
+  options.pair_features = functions.get();
+  const Engine& engine = engine_of(given);
   FittedData fitted = unlocked([&](Progress* progress) {
-    KernelRequest request{.kernel = network, .method = Method::exact, .progress = progress};
-    if (kind) request.kind = parse_kind(*kind);
-    if (precision) request.precision = parse_precision(*precision);
-    FitDataOptions options{.machine = arguments.options(progress)};
-    if (solver) options.solver = parse_solver(*solver);
-    options.label_aware = aware;
-    options.pair_features = functions.get();
+    request.progress = options.machine.progress = progress;
     FitTargets y{.labels = labels ? span_of(*labels) : std::span<const Index>(), .classes = labels ? count : 0};
     if (targets) y.values = view_of(*targets);
-    return fit_samples(request, view_samples(x), y, options, engine_of(backend, threads));
+    return fit_samples(request, view_samples(x), y, options, engine);
   });
   const double error = fitted.quadrature_error;
   const nb::object learned = fitted.label_aware ? nb::cast(std::move(fitted.label_aware->aware)) : nb::none();
@@ -114,18 +92,15 @@ nb::tuple samples(const Network& network, const SampleArray& x, const std::optio
 
 /// Fits a classifier to a label-aware kernel made from the Gram matrix of the samples. Returns ((scheme, (alpha, bias,
 /// summary), sigmoids), label-aware part).
-nb::tuple aware_kernel(const DenseArray& k, const Labels& labels, Index count, const std::string& machine,
-                       std::optional<double> lambda, std::optional<bool> bias, const Text& scheme,
-                       const std::optional<Numbers>& weights, std::optional<double> tolerance,
-                       std::optional<bool> probability, std::optional<int> threads, const nb::dict& label_aware) {
-  const MachineArguments arguments{machine, lambda,    std::nullopt, bias,        scheme,
-                                   weights, tolerance, probability,  std::nullopt};
-  const LabelAwareOptions aware = label_aware_options(label_aware);
+nb::tuple aware_kernel(const DenseArray& k, const Labels& labels, Index count, const std::optional<Numbers>& weights,
+                       const nb::dict& label_aware, const nb::dict& given) {
+  FitDataOptions options{.machine = machine_options(weights, given)};
+  options.label_aware = label_aware_options(label_aware);
+  const Engine& engine = processor(given);
   FittedData fitted = unlocked([&](Progress* progress) {
-    FitDataOptions options{.machine = arguments.options(progress)};
-    options.label_aware = aware;
+    options.machine.progress = progress;
     AnyMatrix copy = copy_of_kernel(k);
-    return fit_kernel(copy, {.labels = span_of(labels), .classes = count}, options, processor(threads));
+    return fit_kernel(copy, {.labels = span_of(labels), .classes = count}, options, engine);
   });
   const nb::object learned = nb::cast(std::move(fitted.label_aware->aware));
   return nb::make_tuple(machine_tuple(std::move(fitted.machine)), learned);
@@ -181,22 +156,16 @@ nb::object weights_of(const std::string& machine, const Labels& labels, Index co
 }  // namespace
 
 void bind_machine(nb::module_& module) {
-  module.def("train_classes", &classes, "k"_a, "labels"_a, "classes"_a, "machine"_a, "lam"_a.none(), "bias"_a.none(),
-             "scheme"_a.none(), "weights"_a.none(), "tolerance"_a.none(), "threads"_a.none(), "probability"_a.none(),
-             "check_definite"_a.none(), "indefinite"_a.none(),
+  module.def("train_classes", &classes, "k"_a, "labels"_a, "classes"_a, "weights"_a.none(), "options"_a,
              "(scheme, (alpha, bias, summary), sigmoids) of a classifier for labels 0 … classes − 1.");
-  module.def("train_values", &values, "k"_a, "targets"_a, "machine"_a, "lam"_a.none(), "epsilon"_a.none(),
-             "bias"_a.none(), "weights"_a.none(), "tolerance"_a.none(), "threads"_a.none(), "check_definite"_a.none(),
-             "indefinite"_a.none(), "(scheme, (alpha, bias, summary), None) of a regressor, one column per target.");
+  module.def("train_values", &values, "k"_a, "targets"_a, "weights"_a.none(), "options"_a,
+             "(scheme, (alpha, bias, summary), None) of a regressor, one column per target.");
   module.def("fit_samples", &samples, "network"_a, "x"_a, "labels"_a.none(), "classes"_a, "targets"_a.none(),
-             "machine"_a, "lam"_a.none(), "epsilon"_a.none(), "bias"_a.none(), "scheme"_a.none(), "weights"_a.none(),
-             "tolerance"_a.none(), "probability"_a.none(), "solver"_a.none(), "kind"_a.none(), "precision"_a.none(),
-             "backend"_a, "threads"_a.none(), "label_aware"_a.none(), "pair_features"_a.none(),
+             "weights"_a.none(), "label_aware"_a.none(), "pair_features"_a.none(), "options"_a,
              "((scheme, (alpha, bias, summary), sigmoids), quadrature error, label-aware part or None) of a machine on "
              "the kernel of a network.");
-  module.def("fit_aware_kernel", &aware_kernel, "k"_a, "labels"_a, "classes"_a, "machine"_a, "lam"_a.none(),
-             "bias"_a.none(), "scheme"_a.none(), "weights"_a.none(), "tolerance"_a.none(), "probability"_a.none(),
-             "threads"_a.none(), "label_aware"_a,
+  module.def("fit_aware_kernel", &aware_kernel, "k"_a, "labels"_a, "classes"_a, "weights"_a.none(), "label_aware"_a,
+             "options"_a,
              "((scheme, (alpha, bias, summary), sigmoids), label-aware part) of a classifier on a label-aware kernel "
              "made from the Gram matrix k.");
   module.def("sample_weights", &weights_of, "machine"_a, "labels"_a, "classes"_a, "each"_a.none(), "weights"_a.none(),

@@ -16,16 +16,15 @@ namespace widelimit::python {
 
 namespace {
 
-using Text = std::optional<std::string>;
-
 /// Returns (points, best, best_classifier); a point is ((alpha, bias, summary), left_out, loo_error,
 /// loo_misclassified).
-nb::tuple ridge(const KernelArray& k, const Table& targets, const Numbers& lambdas, std::optional<bool> bias,
-                const std::optional<Numbers>& weights, std::optional<int> threads) {
+nb::tuple ridge(const KernelArray& k, const Table& targets, const Numbers& lambdas,
+                const std::optional<Numbers>& weights, const nb::dict& given) {
+  RidgePathOptions options;
+  OptionReader(given).take("bias", options.bias);
+  options.weights = span_of(weights);
+  const std::optional<int> threads = threads_of(given);
   RidgePath path = unlocked([&](Progress* progress) {
-    RidgePathOptions options;
-    if (bias) options.bias = *bias;
-    options.weights = span_of(weights);
     options.progress = progress;
     return ridge_path(gram_of(k, threads), view_of(targets), span_of(lambdas), options);
   });
@@ -50,11 +49,11 @@ SvmLoss loss_of(const std::string& machine) {
   }
 }
 
-Scheme scheme_of(const Text& scheme, Index classes) {
-  const Scheme several = scheme ? parse_scheme(*scheme) : Scheme::one_vs_one;
+Scheme scheme_of(const std::optional<Scheme>& scheme, Index classes) {
+  const Scheme several = scheme.value_or(Scheme::one_vs_one);
   if (!is_pairwise(several) && several != Scheme::one_vs_rest) {
     fail(Code::usage, "a support vector machine has no scheme '{}'; choose one-vs-one, one-vs-one-first or one-vs-rest",
-         *scheme);
+         to_string(several));
   }
   return classes == 2 ? Scheme::sign : several;
 }
@@ -69,18 +68,22 @@ std::vector<Fit> fit_path(const GramMatrix& k, std::span<const Index> labels, In
 
 /// Returns (scheme, [(alpha, bias, summary) of each λ]).
 nb::tuple svm(const KernelArray& k, const Labels& labels, Index classes, const Numbers& lambdas,
-              const std::string& machine, std::optional<bool> bias, const Text& scheme,
-              const std::optional<Numbers>& weights, std::optional<double> tolerance, std::optional<int> threads,
-              std::optional<bool> check_definite) {
+              const std::optional<Numbers>& weights, const nb::dict& given) {
+  const OptionReader reader(given);
+  SvmOptions options;
+  reader.take("bias", options.bias);
+  reader.take("tolerance", options.tolerance);
+  reader.take("check_definite", options.check_definite);
+  options.weights = span_of(weights);
+  SvmLoss loss = SvmLoss::hinge;
+  reader.parse_required("machine", loss, loss_of);
+  std::optional<Scheme> scheme;
+  reader.parse("scheme", scheme, parse_scheme);
   const Scheme used = scheme_of(scheme, classes);
+  const std::optional<int> threads = threads_of(given);
   std::vector<Fit> fits = unlocked([&](Progress* progress) {
-    SvmOptions options;
-    if (bias) options.bias = *bias;
-    options.weights = span_of(weights);
-    if (tolerance) options.tolerance = *tolerance;
-    if (check_definite) options.check_definite = *check_definite;
     options.progress = progress;
-    return fit_path(gram_of(k, threads), span_of(labels), classes, span_of(lambdas), used, options, loss_of(machine));
+    return fit_path(gram_of(k, threads), span_of(labels), classes, span_of(lambdas), used, options, loss);
   });
   nb::list list;
   for (Fit& fit : fits) list.append(as_tuple(std::move(fit)));
@@ -90,11 +93,9 @@ nb::tuple svm(const KernelArray& k, const Labels& labels, Index classes, const N
 }  // namespace
 
 void bind_paths(nb::module_& module) {
-  module.def("ridge_path", &ridge, "k"_a, "targets"_a, "lams"_a, "bias"_a.none(), "weights"_a.none(),
-             "threads"_a.none(),
+  module.def("ridge_path", &ridge, "k"_a, "targets"_a, "lams"_a, "weights"_a.none(), "options"_a,
              "([((alpha, bias, summary), left_out, loo_error, loo_misclassified) of each λ], best, best_classifier).");
-  module.def("svm_path", &svm, "k"_a, "labels"_a, "classes"_a, "lams"_a, "machine"_a, "bias"_a.none(),
-             "scheme"_a.none(), "weights"_a.none(), "tolerance"_a.none(), "threads"_a.none(), "check_definite"_a.none(),
+  module.def("svm_path", &svm, "k"_a, "labels"_a, "classes"_a, "lams"_a, "weights"_a.none(), "options"_a,
              "(scheme, [(alpha, bias, summary) of each λ]) for labels 0 … classes − 1.");
 }
 

@@ -18,26 +18,23 @@ namespace widelimit::python {
 
 namespace {
 
-using Text = std::optional<std::string>;
-
 /// Returns ((alpha, bias, summary), decisions on the samples, residual after each iteration).
 nb::tuple ridge_network(const Network& network, const SampleArray& x, const Table& targets,
-                        std::optional<double> lambda, std::optional<bool> bias, const std::optional<Numbers>& weights,
-                        std::optional<double> tolerance, std::optional<Index> rank, const Text& memory,
-                        const Text& kind, const Text& precision, const std::string& backend,
-                        std::optional<int> threads) {
+                        const std::optional<Numbers>& weights, const nb::dict& given) {
+  const OptionReader reader(given);
+  RidgeNetworkOptions options;
+  reader.parse("kind", options.kind, parse_kind);
+  reader.parse("precision", options.precision, parse_precision);
+  reader.parse("memory", options.memory, parse_bytes);
+  reader.take("lam", options.solver.lambda);
+  reader.take("bias", options.solver.bias);
+  reader.take("tolerance", options.solver.tolerance);
+  reader.take("rank", options.solver.rank);
+  options.solver.weights = span_of(weights);
+  const Engine& engine = engine_of(given);
   ConjugateGradientFit found = unlocked([&](Progress* progress) {
-    RidgeNetworkOptions options;
-    if (kind) options.kind = parse_kind(*kind);
-    if (precision) options.precision = parse_precision(*precision);
-    if (memory) options.memory = parse_bytes(*memory);
-    if (lambda) options.solver.lambda = *lambda;
-    if (bias) options.solver.bias = *bias;
-    if (tolerance) options.solver.tolerance = *tolerance;
-    options.solver.weights = span_of(weights);
-    options.solver.rank = rank;
     options.solver.progress = progress;
-    return fit_ridge(network, view_samples(x), view_of(targets), options, engine_of(backend, threads));
+    return fit_ridge(network, view_samples(x), view_of(targets), options, engine);
   });
   return nb::make_tuple(as_tuple(std::move(found.fit)), as_array(std::move(found.decisions)), found.residuals);
 }
@@ -45,9 +42,7 @@ nb::tuple ridge_network(const Network& network, const SampleArray& x, const Tabl
 }  // namespace
 
 void bind_ridge_network(nb::module_& module) {
-  module.def("ridge_network", &ridge_network, "network"_a, "x"_a, "targets"_a, "lam"_a.none(), "bias"_a.none(),
-             "weights"_a.none(), "tolerance"_a.none(), "rank"_a.none(), "memory"_a.none(), "kind"_a.none(),
-             "precision"_a.none(), "backend"_a, "threads"_a.none(),
+  module.def("ridge_network", &ridge_network, "network"_a, "x"_a, "targets"_a, "weights"_a.none(), "options"_a,
              "((alpha, bias, summary), decisions, residuals) of matrix-free ridge regression.");
 }
 

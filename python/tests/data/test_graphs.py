@@ -315,3 +315,10 @@ def test_labels_of_a_file_can_be_left_out(tmp_path):
         wl.load_data(path)
     graphs, y, names = wl.load_data(path, label="none")
     assert len(graphs) == 2 and y is None and not names
+
+
+def test_tags_beyond_signed_integers_do_not_wrap():
+    tags = np.array([2**64 - 5, 1], dtype=np.uint64)
+    with pytest.raises(wl.InputError, match="the tag 18446744073709551611 is beyond"):
+        wl.Graphs.from_edges([([(0, 1)], tags)])
+    assert wl.Graphs.from_edges([([(0, 1)], tags[1:].repeat(2))]) == wl.Graphs.from_edges([([(0, 1)], [1, 1])])

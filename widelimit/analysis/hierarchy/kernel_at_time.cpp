@@ -111,6 +111,14 @@ class NetworkAtStart {
   const Engine& engine_;
 };
 
+/// Throws Error{numerical} if an entry overflowed; LAPACK would report that eigenvectors did not converge.
+void require_finite(const Matrix<double>& m) {
+  if (!std::all_of(m.data(), m.data() + m.rows() * m.cols(), [](double entry) { return std::isfinite(entry); })) {
+    fail(Code::numerical,
+         "the kernel and the labels exceed the range of float64; scale the samples or the labels down");
+  }
+}
+
 /// Returns Y = Σ_ij M_ij (∇f_j·∇)∇f_i = Σ_k (X_k·∇) Σ_i (Mv_k)_i∇f_i with X_k = Σ_j v_kj∇f_j, v_k the right singular
 /// vectors of M. Uses the eigenvectors of MᵀM, so singular values below 10⁻⁸ of the largest are not resolved and
 /// omitted.
@@ -120,6 +128,7 @@ Parameters<double> second_move(const NetworkAtStart& start, const Matrix<double>
   const Algebra& algebra = engine.algebra();
   Matrix<double> vectors(n, n);
   algebra.host_product(1, Transpose::yes, m.view(), Transpose::no, m.view(), 0, vectors.view());
+  require_finite(vectors);
   EngineMatrix rows = algebra.allocate(n, n, Precision::f64);
   const std::vector<double> squares = algebra.eigenvectors(algebra.copy_of(vectors.view()), rows, nullptr);
   algebra.read(rows, vectors.view());

@@ -1,6 +1,7 @@
 #include "widelimit/finite/tangent/empirical_ntk.hpp"
 
 #include "widelimit/base/choice.hpp"
+#include "widelimit/base/error.hpp"
 #include "widelimit/base/interruption.hpp"
 #include "widelimit/base/matrix.hpp"
 #include "widelimit/base/transpose.hpp"
@@ -9,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <vector>
 
 namespace widelimit {
@@ -243,14 +245,29 @@ Matrix<T> empirical_ntk(const Architecture& architecture, const Gradient<T>& g, 
   return contract(architecture, g, g, engine, nullptr);
 }
 
+namespace {
+
+/// Throws Error{numerical} if an entry overflowed.
+template <std::floating_point T>
+Matrix<T> checked(Matrix<T> kernel) {
+  if (!std::all_of(kernel.data(), kernel.data() + kernel.rows() * kernel.cols(),
+                   [](T k) { return std::isfinite(k); })) {
+    fail(Code::numerical, "the empirical tangent kernel exceeds the range of {}; scale the samples down{}",
+         sizeof(T) == sizeof(float) ? "f32" : "f64", sizeof(T) == sizeof(float) ? ", or train in f64" : "");
+  }
+  return kernel;
+}
+
+}  // namespace
+
 template <std::floating_point T>
 Matrix<T> empirical_ntk(const Architecture& architecture, const Parameters<T>& parameters, const Tensor<T>& x1,
                         const Tensor<T>& x2, const NtkOptions& options, const Engine& engine) {
   const Interruptible interruptible(options.progress);
   const OutputGradients<T> g1(architecture, parameters, x1, options.progress, engine);
-  if (&x1 == &x2) return combine(architecture, g1, g1, x1.count(), x1.count(), options, engine);
+  if (&x1 == &x2) return checked(combine(architecture, g1, g1, x1.count(), x1.count(), options, engine));
   const OutputGradients<T> g2(architecture, parameters, x2, options.progress, engine);
-  return combine(architecture, g1, g2, x1.count(), x2.count(), options, engine);
+  return checked(combine(architecture, g1, g2, x1.count(), x2.count(), options, engine));
 }
 
 template Matrix<float> empirical_ntk(const Architecture&, const Gradient<float>&, const Gradient<float>&,

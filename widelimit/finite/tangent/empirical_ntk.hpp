@@ -37,6 +37,7 @@ struct NtkOptions {
 };
 
 /// Computes the empirical kernel of a network on samples, without dropout. If `x2` is `x1` itself, half the work.
+/// Throws Error{numerical} if an entry overflows.
 template <std::floating_point T>
 [[nodiscard]] Matrix<T> empirical_ntk(const Architecture& architecture, const Parameters<T>& parameters,
                                       const Tensor<T>& x1, const Tensor<T>& x2, const NtkOptions& options = {},

@@ -17,6 +17,13 @@ namespace {
 
 /// Samples per batch of an evaluation outside the step.
 constexpr Index record_block = 512;
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+bool all_finite(const Matrix<double>& outputs) {
+  return std::all_of(outputs.data(), outputs.data() + outputs.rows() * outputs.cols(),
+                     [](double f) { return std::isfinite(f); });
+}
+
 double l2_coefficient(Regulariser regulariser, double lambda, const WeightSlot& slot, bool last) {
   switch (regulariser) {
     case Regulariser::init:
@@ -95,8 +102,10 @@ Matrix<double> Trainer<T>::evaluate(const Tensor<T>& x, const std::vector<double
   return outputs;
 }
 
+/// Infinite if an output is not finite: a margin loss of an overflowed output can be 0.
 template <std::floating_point T>
 double Trainer<T>::loss_of(const Matrix<double>& outputs, MatrixView<const double> targets) const {
+  if (!all_finite(outputs)) return infinity;
   double sum = 0;
   const auto size = static_cast<std::size_t>(outputs_);
   for (Index i = 0; i < outputs.rows(); ++i) {
@@ -105,8 +114,7 @@ double Trainer<T>::loss_of(const Matrix<double>& outputs, MatrixView<const doubl
   return sum;
 }
 
-/// Computes z and l' of the batch, and n/|B| times its loss, which is not finite if an output is not: a hinge loss of
-/// an infinite output may be 0.
+/// Computes z and l' of the batch, and n/|B| times its loss; infinite if an output is not finite, as in loss_of.
 template <std::floating_point T>
 void Trainer<T>::evaluate_batch(std::span<const Index> batch, const std::optional<DropoutDraw>& dropout) {
   const Tensor<T>& f = evaluator_.outputs(w_, dropout);
@@ -128,11 +136,11 @@ void Trainer<T>::evaluate_batch(std::span<const Index> batch, const std::optiona
       z[static_cast<std::size_t>(k)] = aux_.empty() ? value : value + auxiliary * aux_[at];
     }
     const std::span<const double> y(targets_.row(sample), size);
-    const bool finite = std::all_of(z.begin(), z.end(), [](double value) { return std::isfinite(value); });
-    batch_values_.loss += finite ? loss_value(options_.loss, z, y) : std::numeric_limits<double>::infinity();
+    batch_values_.loss += loss_value(options_.loss, z, y);
     loss_slopes(options_.loss, z, y, {batch_values_.slopes.view().row(i), size});
   }
   batch_values_.loss *= static_cast<double>(samples_) / static_cast<double>(std::max<Index>(f.count(), 1));
+  if (!all_finite(batch_values_.outputs)) batch_values_.loss = infinity;
 }
 
 template <std::floating_point T>

@@ -19,6 +19,8 @@ constexpr double raised = 2;
 /// Rounding residue of an objective of 0, per sample.
 constexpr double negligible = 1e-6;
 
+std::string size_text(double loss) { return std::isfinite(loss) ? fmt::format("{:.3g}", loss) : "a non-finite value"; }
+
 /// Returns whether f is linear in the trained weights: a single layer, or an output layer above frozen ones.
 bool linear_in_weights(const Architecture& architecture) {
   const auto& slots = architecture.slots;
@@ -83,10 +85,8 @@ bool Trainer<T>::diverged() {
     summary_.message = "the loss of the untrained network is not finite; scale the samples down";
     return true;
   }
-  const std::string now =
-      std::isfinite(batch_values_.loss) ? fmt::format("{:.3g}", batch_values_.loss) : "a non-finite value";
   summary_.message = fmt::format("the loss rose from {:.3g} to {} in {} steps of size {:.3g}; choose {}", first_loss_,
-                                 now, summary_.steps, summary_.rate, rate_advice());
+                                 size_text(batch_values_.loss), summary_.steps, summary_.rate, rate_advice());
   return true;
 }
 
@@ -141,8 +141,8 @@ void Trainer<T>::check_end() {
   const double now = record_.objective.back();
   if (now <= raised * first + negligible * static_cast<double>(samples_)) return;
   summary_.ending = TrainEnding::diverged;
-  summary_.message = fmt::format("the objective rose from {:.3g} to {:.3g} in {} steps of size {:.3g}; choose {}",
-                                 first, now, summary_.steps, summary_.rate, rate_advice());
+  summary_.message = fmt::format("the objective rose from {:.3g} to {} in {} steps of size {:.3g}; choose {}", first,
+                                 size_text(now), summary_.steps, summary_.rate, rate_advice());
 }
 
 template RateProblem Trainer<float>::rate_problem() const;

@@ -206,6 +206,7 @@ ConjugateGradientFit conjugate_gradients(const GramMatrix& k, MatrixView<const d
   (void)k.check();
   const Index n = k.samples();
   check_targets(targets, n);
+  check_squares(targets);
   check_weights(options.weights, n);
   const std::vector<double> scale = scale_of_weights(options.weights, options.lambda);
   ExpectedProducts expected(options.progress, n, options.tolerance);

@@ -68,6 +68,7 @@ GaussianProcess::GaussianProcess(const GramMatrix& k, MatrixView<const double> t
   (void)k.check();
   const Index n = k.samples();
   check_targets(targets, n);
+  check_squares(targets);
   fit_ = zero_fit(n, targets.cols);
   Summary& summary = fit_.summary;
   // Without noise, the factorisation of K itself is the test.
@@ -96,6 +97,7 @@ GaussianProcess::GaussianProcess(const GramMatrix& k, MatrixView<const double> t
     prove_ridge(k, {targets, 2 * options.noise}, fit_, options.progress);
     for (Index j = 0; j < targets.cols; ++j) {
       likelihood_.push_back(log_likelihood(targets, fit_.alpha, j, cholesky.log_determinant()));
+      if (!std::isfinite(likelihood_.back())) fail(Code::numerical, "{}", likelihood_overflow);
     }
     factor_ = cholesky.factor();
   }

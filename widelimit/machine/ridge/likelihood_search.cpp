@@ -219,6 +219,7 @@ LikelihoodOptimum optimise_marginal_likelihood(const Network& network, const Sam
   Summary& summary = result.summary = found.summary;
   summary.method = fmt::format("projected BFGS in log-parameters, {} start{}; {}", options.starts,
                                options.starts == 1 ? "" : "s", found.summary.method);
+  if (best == nullptr) summary.ending = Ending::not_positive_definite;
   summary.iterations = 0;
   for (const LikelihoodStart& start : result.starts) summary.iterations += start.iterations;
   if (best != nullptr) {

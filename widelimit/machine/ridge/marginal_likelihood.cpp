@@ -142,6 +142,7 @@ MarginalLikelihood marginal_likelihood(const Network& network, const SampleView&
   options.validate();
   require_trained_layer(network, options.kind);
   check_targets(targets, x.count());
+  check_squares(targets);
   const auto n = static_cast<double>(x.count());
   require_matrix_memory(engine, 2 * sizeof(double) * n * n, options.memory, "a Gram matrix and its factor",
                         "use fewer samples, or allow more memory", {Remedy::fewer_samples, Remedy::more_memory});
@@ -169,14 +170,20 @@ MarginalLikelihood marginal_likelihood(const Network& network, const SampleView&
     const double each = cholesky.log_determinant() + n * std::log(2 * std::numbers::pi);
     result.value = -0.5 * (fit + static_cast<double>(targets.cols) * each);
   }
-  if (minor != 0 || !std::isfinite(result.value)) {
-    result.value = 0;
+  if (minor != 0) {
     summary.ending = Ending::not_positive_definite;
     summary.message = options.diagnose ? fmt::format("{}, i.e. a noise variance of half that value",
                                                      diagnose(k, minor, options.progress).message)
                                        : fmt::format("leading minor {} is not positive beyond rounding", minor);
-  } else if (options.gradient) {
+  } else if (options.gradient && std::isfinite(result.value)) {
     result.gradient = LikelihoodGradient(network, x, options, engine).of(cholesky.factor(), alpha, options.noise);
+  }
+  if (!std::isfinite(result.value) ||
+      !std::ranges::all_of(result.gradient, [](double d) { return std::isfinite(d); })) {
+    result.value = 0;
+    result.gradient = {};
+    summary.ending = Ending::diverged;
+    summary.message = likelihood_overflow;
   }
   summary.seconds = seconds_since(start);
   return result;

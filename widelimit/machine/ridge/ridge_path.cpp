@@ -92,6 +92,7 @@ RidgePoint point_of(const Path& path, double lambda, ShiftedInverse& inverse) {
   Summary& summary = point.fit.summary;
   summary.condition = condition(path, lambda, inverse);
   inverse.positive_definite = *summary.condition * path_rounding < 1;
+  if (!std::isfinite(*summary.condition)) summary.condition.reset();
   if (!inverse.positive_definite) return point;
   if (path.bias) eliminate_bias(path, inverse, point.fit.bias);
   for (Index i = 0; i < path.targets.rows; ++i) {
@@ -149,6 +150,7 @@ RidgePath ridge_path(const GramMatrix& k, MatrixView<const double> targets, std:
   (void)k.check();
   const Index n = k.samples();
   check_targets(targets, n);
+  check_squares(targets);
   check_weights(options.weights, n);
   const double bytes = 2.0 * sizeof(double) * static_cast<double>(n) * static_cast<double>(n);
   require_matrix_memory(k.engine(), bytes, std::nullopt, "a ridge path",

@@ -4,6 +4,7 @@
 #include "widelimit/machine/fit.hpp"
 
 #include <span>
+#include <string_view>
 #include <vector>
 
 namespace widelimit {
@@ -18,5 +19,10 @@ namespace widelimit {
 /// Sets α = S(γ₁ − bγ₂), b = 1ᵀSγ₁/1ᵀSγ₂ with Aγ₁ = Sy, Aγ₂ = S1, which eliminates the border of [A S1; 1ᵀS 0]; without
 /// a bias b = 0 and there is no γ₂.
 void set_coefficients(const Matrix<double>& solved, std::span<const double> scale, bool bias, Fit& fit);
+
+/// Message of a log marginal likelihood, or its gradient, that is not finite.
+inline constexpr std::string_view likelihood_overflow =
+    "the log marginal likelihood exceeds the range of float64; divide the targets, or multiply kernel and noise, by a "
+    "constant";
 
 }  // namespace widelimit
