@@ -29,7 +29,9 @@ Blocks plan_blocks(const Recipe& recipe, const SampleView& x, const NetworkGramO
   const std::size_t correlations = device != nullptr
                                        ? device->tile_bytes(edge, 0, options.precision)
                                        : static_cast<std::size_t>(engine.threads() * edge * edge) * sizeof(double);
-  const auto fixed = [&](Index block) { return static_cast<std::size_t>(block * block) * size_of(options.precision) + correlations; };
+  const auto fixed = [&](Index block) {
+    return static_cast<std::size_t>(block * block) * size_of(options.precision) + correlations;
+  };
   // Enough tiles for all threads, but independent of their number, on which the result must not depend bitwise. Half of
   // the memory is reserved for samples.
   Index tiles = 4;
