@@ -9,7 +9,7 @@ out=$2
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 bundle=$folder/widelimit-gpu
-mkdir -p "$bundle/bin" "$bundle/lib" "$bundle/golden" "$bundle/peers"
+mkdir -p "$bundle/bin" "$bundle/lib" "$bundle/golden" "$bundle/peers" "$bundle/licences"
 
 for program in widelimit cuda_tests bench_cuda libwidelimit_cuda.so; do
   strip -o "$bundle/bin/$program" "$build/bin/$program"
@@ -18,13 +18,23 @@ cp tests/golden/open_{vector,image,graph,uci}.* tests/golden/{near_parallel,quad
 cp bench/peers/{peer_protocol,cusolver_potrf,jax_fc,torch_empirical_ntk}.py "$bundle/peers/"
 
 openblas=$(strings "$build/bin/widelimit" | sed -n '/openblas.*\/libopenblas.so.0$/p' | sort -u)
-cp -L "$openblas" "$bundle/lib/libopenblas.so.0"
+
+# Copies a library with the licence of its Debian package, which may list it below / instead of /usr.
+bring() {
+  local file package
+  cp -L "$1" "$bundle/lib/$2"
+  file=$(realpath "$1")
+  package=$({ dpkg-query --search "$file" "${file#/usr}" 2>/dev/null || true; } | head -n 1 | cut -d: -f1)
+  [ -z "$package" ] || cp -L "/usr/share/doc/$package/copyright" "$bundle/licences/$package"
+}
+cp LICENSE "$bundle/licences/widelimit"
+bring "$openblas" libopenblas.so.0
 # ICU, used only for the XML of one archive format, is larger than everything else: a stub replaces libxml2.
 libraries=$(ldd "$build/bin/widelimit" "$build/bin/cuda_tests" "$build/bin/bench_cuda" "$openblas" | awk '$3 ~ /^\// {print $3}' | sort -u)
 for library in $libraries; do
   case $(basename "$library") in
     libc.so* | libm.so* | libresolv.so* | libstdc++.so* | libgcc_s.so* | libicu* | libxml2.so*) ;;
-    *) cp -L "$library" "$bundle/lib/" ;;
+    *) bring "$library" "$(basename "$library")" ;;
   esac
 done
 archive=$(ldd "$build/bin/widelimit" | awk '/libarchive/ {print $3}')
