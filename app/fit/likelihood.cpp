@@ -1,5 +1,6 @@
 #include "app/shell/data_options.hpp"
 #include "app/shell/loading.hpp"
+#include "app/shell/options.hpp"
 #include "app/shell/outcome.hpp"
 #include "app/shell/program.hpp"
 #include "app/shell/progress_bar.hpp"
@@ -70,7 +71,7 @@ LikelihoodSearchOptions LikelihoodChoice::search_options(Progress* progress) con
   options.max_iterations = iterations;
   options.memory = common.memory_limit();
   options.progress = progress;
-  options.validate();
+  check_options(options);
   return options;
 }
 
@@ -160,7 +161,7 @@ void run_likelihood(const LikelihoodChoice& choice) {
   if (choice.optimise) {
     (void)choice.search_options(nullptr);
   } else {
-    choice.value_options(nullptr).validate();
+    check_options(choice.value_options(nullptr));
   }
   const Network network = Network::parse(choice.network);
   const auto engine = choice.common.make_engine();

@@ -64,7 +64,7 @@ EnsembleOptions EnsembleChoice::options(Progress* progress) const {
   if (covariance && (!out || std::filesystem::path(*out).extension() == ".csv")) {
     fail(Code::usage, "--covariance requires --out FILE.npz or FILE.h5");
   }
-  result.validate();
+  check_options(result);
   return result;
 }
 

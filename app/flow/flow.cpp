@@ -97,7 +97,7 @@ FlowOptions FlowChoice::flow_options() const {
       fail(Code::usage, "with --lambda 0 there is no default end; give --until T or --times T1,T2,…");
     options.times = even_times(until.value_or(default_until / lambda), points.value_or(default_points));
   }
-  options.validate();
+  check_options(options);
   return options;
 }
 
@@ -115,7 +115,7 @@ DescendOptions FlowChoice::descend_options() const {
   options.seed = common.seed;
   options.record_every = record_every.value_or(std::max<Index>(options.steps / 1000, 1));
   options.record.samples = record;
-  options.validate();
+  check_options(options);
   return options;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "widelimit/base/error.hpp"
 #include "widelimit/engine/select.hpp"
 #include "widelimit/kernel/gram.hpp"
 
@@ -36,5 +37,16 @@ struct CommonOptions {
 };
 
 void add_common_options(CLI::App& verb, CommonOptions& options);
+
+/// Calls options.validate(). The library reports some invalid options as invalid input, because its callers compute
+/// them; options of the command line are typed, so that they are wrong usage.
+template <typename Options>
+void check_options(const Options& options) {
+  try {
+    options.validate();
+  } catch (const Error& error) {
+    throw Error(error.code() == Code::input ? Code::usage : error.code(), error.what(), error.remedies());
+  }
+}
 
 }  // namespace widelimit::app

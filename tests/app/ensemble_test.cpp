@@ -62,8 +62,8 @@ TEST(EnsembleVerb, WritesFilesAndAPageOfBands) {
 TEST(EnsembleVerb, RefusesWhatItCannotDo) {
   const Folder folder;
   const auto status = [&](const Words& more) { return folder.widelimit(ensemble_words(more)).status; };
-  EXPECT_EQ(status({"-1"}), 3);
-  EXPECT_EQ(status({"1", "--lambda", "-1"}), 3);
+  EXPECT_EQ(status({"-1"}), 2);
+  EXPECT_EQ(status({"1", "--lambda", "-1"}), 2);
   EXPECT_EQ(status({"1", "--kind", "both"}), 2);
   EXPECT_EQ(status({"1", "--covariance"}), 2);
   EXPECT_EQ(status({"1", "--covariance", "--out", "c.csv"}), 2);

@@ -104,7 +104,10 @@ TEST(Flow, RefusesWhatContradictsItself) {
   EXPECT_EQ(status({"--schedule", "pegasos", "--rate", "0.1"}), 2);
   EXPECT_EQ(status({"--out", "t.txt"}), 2);
   EXPECT_EQ(status({"--times", "inf", "--report", "page.html"}), 2);
-  EXPECT_EQ(status({"--times", "2,1"}), 3);
+  EXPECT_EQ(status({"--times", "2,1"}), 2);
+  EXPECT_EQ(status({"--times", "-1"}), 2);
+  EXPECT_EQ(status({"--steps", "-1"}), 2);
+  EXPECT_EQ(status({"--rate", "-1"}), 2);
   EXPECT_EQ(status({"--until", "-1"}), 2);
   EXPECT_EQ(status({"--record", "999"}), 3);
   const Finished unstable = folder.widelimit(flow_words({"--loss", "squared", "--rate", "100"}));

@@ -71,8 +71,8 @@ TEST(Likelihood, RefusesAndDiagnoses) {
   EXPECT_EQ(folder.widelimit(likelihood_words({"--w-std", "2"})).status, 2);
   EXPECT_EQ(folder.widelimit(likelihood_words({"--kind", "nngp,ntk"})).status, 2);
   EXPECT_EQ(folder.widelimit(likelihood_words({"--precision", "f32"})).status, 2);
-  EXPECT_EQ(folder.widelimit(likelihood_words({"--noise", "-1"})).status, 3);
-  EXPECT_EQ(folder.widelimit(likelihood_words({"--optimise", "--starts", "0"})).status, 3);
+  EXPECT_EQ(folder.widelimit(likelihood_words({"--noise", "-1"})).status, 2);
+  EXPECT_EQ(folder.widelimit(likelihood_words({"--optimise", "--starts", "0"})).status, 2);
   folder.write("twice.csv", "a,b,y\n1,0,1\n0,1,2\n1,0,1.5\n");
   const Finished singular =
       folder.widelimit({"likelihood", "--network", "fc:1", "--train", "twice.csv", "--label", "y", "--json"});
