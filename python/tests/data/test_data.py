@@ -66,7 +66,7 @@ def test_train_and_test():
 
 
 def sorted_table(path):
-    rows = [f"{i},{i % 7},{'xyz'[i // 20]}" for i in range(60)]
+    rows = [f"{2 * i},{i % 7},{'xyz'[i // 20]}" for i in range(60)]
     path.write_text("\n".join(["a,b,kind", *rows]) + "\n")
     return path
 
@@ -84,7 +84,7 @@ def test_split_of_a_sorted_file_has_every_class(tmp_path):
     assert not np.array_equal(train.x, other.x)
     with pytest.warns(wl.DataWarning, match="no sample of class x, y"):
         train, test = wl.load_train_test(path, split=0.8, split_order="file")
-    assert test.x[0, 0] == 48
+    assert test.x[0, 0] == 2 * 48
     assert "no sample of class x, y" in train.notes[0]
     with pytest.raises(wl.InputError, match="stratified, file"):
         wl.load_train_test(path, split=0.8, split_order="random")
