@@ -61,7 +61,7 @@ std::vector<TunePoint> tune_on(const TuneChoice& choice, const GramMatrix& k, bo
 }
 
 /// Throws Error{resource} if the kernels of `request`, with the precision of the choice, exceed the allowed memory.
-void require_room(const TuneChoice& choice, KernelRequest request, const Dataset& data, const Engine& engine) {
+void require_kernel_memory(const TuneChoice& choice, KernelRequest request, const Dataset& data, const Engine& engine) {
   request.precision = parse_precision(choice.common.precision);
   require_matrix_memory(engine, result_bytes(request, data.count(), 0, data.shape), choice.common.memory_limit(),
                         fmt::format("this kernel of {} samples", data.count()),
@@ -74,7 +74,7 @@ Candidates tune_sweep(const TuneChoice& choice, const Dataset& data, const Engin
   ProgressBar bar(choice.common);
   const Network network = Network::parse(choice.networks.front());
   require_trained_layer(network, Kind::ntk);
-  require_room(choice, {.kernel = network, .quantity = KernelQuantity::sweep}, data, all_processors());
+  require_kernel_memory(choice, {.kernel = network, .quantity = KernelQuantity::sweep}, data, all_processors());
   const DeviceMemoryLimit limit(engine, choice.common.memory_limit());
   const Sweep all = sweep(network, data.view(), {Kind::ntk, parse_precision(choice.common.precision), &bar}, engine);
   warn_quadrature(choice.common, all.quadrature_error, parse_precision(choice.common.precision));
@@ -103,7 +103,7 @@ Candidates tune_networks(const TuneChoice& choice, const Dataset& data, const En
   for (const std::string& text : choice.networks) {
     candidates.networks.push_back(Network::parse(text));
     require_trained_layer(candidates.networks.back(), kind);
-    require_room(choice, {.kernel = candidates.networks.back(), .kind = kind}, data, engine);
+    require_kernel_memory(choice, {.kernel = candidates.networks.back(), .kind = kind}, data, engine);
     const DeviceMemoryLimit limit(engine, choice.common.memory_limit());
     const Precision precision = parse_precision(choice.common.precision);
     const EngineGram found =

@@ -3,7 +3,8 @@
 #include "widelimit/base/interruption.hpp"
 
 #include <algorithm>
-#include <functional>
+#include <bit>
+#include <cstdint>
 #include <unordered_map>
 #include <variant>
 
@@ -11,26 +12,26 @@ namespace widelimit {
 
 namespace {
 
-/// Equal numbers of float and double have equal hashes, as 0 and −0 have.
-std::size_t add_to_hash(std::size_t hash, double value) {
-  hash = hash * 0x9E3779B97F4A7C15U + std::hash<double>{}(value);
+/// Equal numbers of float and double have equal hashes, as have 0 and −0, whose sum with 0 is 0.
+std::uint64_t add_to_hash(std::uint64_t hash, double value) {
+  hash = hash * 0x9E3779B97F4A7C15U + std::bit_cast<std::uint64_t>(value + 0.0);
   return hash ^ hash >> 29;
 }
 
 template <typename T>
-std::size_t row_hash(const Matrix<T>& m, Index i) {
+std::uint64_t row_hash(const Matrix<T>& m, Index i) {
   const T* row = m.view().row(i);
-  std::size_t hash = 0;
+  std::uint64_t hash = 0;
   for (Index j = 0; j < m.cols(); ++j) hash = add_to_hash(hash, static_cast<double>(row[j]));
   return hash;
 }
 
-std::size_t row_hash(const SparseMatrix& m, Index i) {
+std::uint64_t row_hash(const SparseMatrix& m, Index i) {
   const SparseView::Row row = m.view().row(i);
-  std::size_t hash = 0;
+  std::uint64_t hash = 0;
   for (std::size_t k = 0; k < row.size(); ++k) {
     if (row.values[k] == 0) continue;
-    hash = add_to_hash(hash + static_cast<std::size_t>(row.columns[k]), row.values[k]);
+    hash = add_to_hash(hash + static_cast<std::uint64_t>(row.columns[k]), row.values[k]);
   }
   return hash;
 }
@@ -52,10 +53,10 @@ class RowIndex {
  public:
   explicit RowIndex(const Rows& rows) : rows_(rows) {}
 
-  void add(Index i, std::size_t hash) { places_.emplace(hash, i); }
+  void add(Index i, std::uint64_t hash) { places_.emplace(hash, i); }
 
   template <typename Other>
-  [[nodiscard]] bool contains(const Other& m, Index i, std::size_t hash) const {
+  [[nodiscard]] bool contains(const Other& m, Index i, std::uint64_t hash) const {
     const auto alike = places_.equal_range(hash);
     return std::any_of(alike.first, alike.second,
                        [&](const auto& entry) { return equal_rows(m, i, rows_, entry.second); });
@@ -63,7 +64,7 @@ class RowIndex {
 
  private:
   const Rows& rows_;
-  std::unordered_multimap<std::size_t, Index> places_;
+  std::unordered_multimap<std::uint64_t, Index> places_;
 };
 
 template <typename Rows>
@@ -71,7 +72,7 @@ Index repeated_rows(const Rows& m) {
   RowIndex index(m);
   Index count = 0;
   interruptible_rows(m.rows(), m.cols(), [&](Index i) {
-    const std::size_t hash = row_hash(m, i);
+    const std::uint64_t hash = row_hash(m, i);
     const bool repeated = index.contains(m, i, hash);
     count += repeated ? 1 : 0;
     if (!repeated) index.add(i, hash);
@@ -85,7 +86,7 @@ Index rows_also_in(const Rows& m, const Others& others) {
   if constexpr (requires { equal_rows(m, Index{0}, others, Index{0}); }) {
     RowIndex index(others);
     interruptible_rows(others.rows(), others.cols(), [&](Index i) {
-      const std::size_t hash = row_hash(others, i);
+      const std::uint64_t hash = row_hash(others, i);
       if (!index.contains(others, i, hash)) index.add(i, hash);
     });
     Index count = 0;
