@@ -17,15 +17,17 @@ using experiment::Experiment;
 void list_experiments(const CommonOptions& options) {
   options.check_report(false);
   Table table{.columns = {"experiment", "does", "reproduces"}};
+  std::string text;
   Record record("experiment list");
   record.seed = options.seed;
   for (const Experiment& one : experiment::all_experiments()) {
     table.rows.push_back({one.name, one.summary, one.work});
+    text += fmt::format("{}\n  {}\n  {}\n", one.name, one.summary, one.work);
     record.results["experiments"].push_back({{"name", one.name}, {"does", one.summary}, {"reproduces", one.work}});
   }
   if (options.report)
     Page("Experiments", "Published results that can be reproduced.").table(table).write(*options.report);
-  print_result(options, record, table_text(table));
+  print_result(options, record, text);
 }
 
 /// Values of the options of an experiment; `given` holds its own options as text, in the order of Experiment::options.

@@ -83,6 +83,27 @@ TEST(Labels, TaskIsGuessedAndSaidWhereItCouldBeWrong) {
   }
 }
 
+TEST(Labels, CodesKeepTheirLeadingZeros) {
+  Dataset codes = with_labels({"02", "01", "10", "01"});
+  EXPECT_EQ(codes.class_names, (std::vector<std::string>{"01", "02", "10"}));
+  EXPECT_EQ(codes.labels, (std::vector<Index>{1, 0, 2, 0}));
+  guess_task(codes);
+  EXPECT_FALSE(codes.class_names.empty());
+  ASSERT_EQ(codes.notes.size(), 1U);
+  EXPECT_NE(codes.notes.front().find("leading zeros ('01')"), std::string::npos) << codes.notes.front();
+  EXPECT_EQ(with_labels({"0.50", "01"}).targets, (std::vector<double>{0.5, 1})) << "numbers";
+  EXPECT_EQ(with_labels({"1.0", "01"}).class_names, (std::vector<std::string>{"1"})) << "numbers";
+
+  // Models and tables that write the same class as another number.
+  Dataset test = with_labels({"2", "1"});
+  relabel(test, {"01", "02", "10"}, false);
+  EXPECT_EQ(test.labels, (std::vector<Index>{1, 0}));
+  Dataset unclear = with_labels({"001"});
+  expect_error(Code::input, {"'001'"}, [&] { relabel(unclear, {"01", "1"}, false); });
+  set_task(codes, Task::regression);
+  EXPECT_EQ(codes.targets, (std::vector<double>{2, 1, 10, 1}));
+}
+
 TEST(Labels, SmallClassesAreNamed) {
   Dataset data = with_labels({"cat", "dog", "cat"});
   data.name = "pets.csv";

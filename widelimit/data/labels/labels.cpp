@@ -37,6 +37,17 @@ void set_classes(Dataset& data, const std::vector<Key>& keys, Name name) {
   for (const Key& key : keys) data.labels.push_back(order.at(key));
 }
 
+bool has_leading_zero(std::string_view text) { return text.size() > 1 && text.front() == '0'; }
+
+/// Returns whether the labels are codes such as "007": digits only, some with leading zeros, which numbers do not keep.
+bool are_codes(const std::vector<std::string>& cells) {
+  const auto is_digits = [](const std::string& cell) {
+    return !cell.empty() && cell.find_first_not_of("0123456789") == std::string::npos;
+  };
+  return std::any_of(cells.begin(), cells.end(), has_leading_zero) &&
+         std::all_of(cells.begin(), cells.end(), is_digits);
+}
+
 void set_numbers(Dataset& data, std::vector<double> numbers) {
   const bool integers = std::all_of(numbers.begin(), numbers.end(),
                                     [](double v) { return v == std::nearbyint(v) && std::abs(v) <= exact_integers; });
@@ -60,7 +71,7 @@ void set_labels(Dataset& data, const std::vector<std::string>& cells, const std:
     if (!number || !std::isfinite(*number)) break;
     numbers.push_back(*number);
   }
-  if (numbers.size() == cells.size()) {
+  if (numbers.size() == cells.size() && !are_codes(cells)) {
     set_numbers(data, std::move(numbers));
   } else {
     set_classes(data, cells, [](const std::string& cell) { return printable(cell); });
@@ -132,6 +143,11 @@ void require_one_target(const Dataset& data) {
 }
 
 void guess_task(Dataset& data) {
+  if (are_codes(data.class_names)) {
+    data.notes.push_back(fmt::format("{}: its labels have leading zeros ('{}') and are treated as classes", data.name,
+                                     data.class_names.front()));
+    return;
+  }
   const auto numbers = whole_numbers(data.class_names);
   if (!numbers || numbers->empty()) return;
   constexpr Index few = 20;
@@ -156,6 +172,19 @@ std::optional<Index> column_number(const std::string& text, Index columns) {
   return number >= 0 && number < columns ? std::optional(number) : std::nullopt;
 }
 
+namespace {
+
+/// Returns the place of a class in `names`: by its text, else by its number if one name alone has it ("1" and "01").
+Index class_place(const std::vector<std::string>& names, const std::string& name, std::optional<double> number) {
+  const auto same = std::find(names.begin(), names.end(), name);
+  if (same != names.end() || !number) return same - names.begin();
+  const auto equal = [&](const std::string& other) { return parse_real(other) == number; };
+  if (std::count_if(names.begin(), names.end(), equal) != 1) return std::ssize(names);
+  return std::find_if(names.begin(), names.end(), equal) - names.begin();
+}
+
+}  // namespace
+
 void relabel(Dataset& data, const std::vector<std::string>& class_names, bool regression) {
   if (data.labels.empty() && data.targets.empty()) return;
   if (!regression && !data.targets.empty()) {
@@ -169,17 +198,17 @@ void relabel(Dataset& data, const std::vector<std::string>& class_names, bool re
   for (const std::string& name : data.class_names) {
     const bool used = occurs[numbers.size()];
     const auto number = parse_real(name);
-    const auto place = std::find(class_names.begin(), class_names.end(), name);
+    const Index place = class_place(class_names, name, number);
     if (used && regression && !number) {
       fail(Code::input, "{}: its label '{}' is not a number, but those of the training set are", data.name, name);
     }
-    if (used && !regression && place == class_names.end()) {
+    if (used && !regression && place == std::ssize(class_names)) {
       fail(Code::input,
            "{}: class '{}' does not occur in the training set, whose classes are: {}; select some of these", data.name,
            name, fmt::join(class_names, ", "));
     }
     numbers.push_back(number.value_or(0));
-    places.push_back(place - class_names.begin());
+    places.push_back(place);
   }
   for (Index& label : data.labels) {
     const std::size_t old = usize(label);
