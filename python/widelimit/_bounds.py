@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from widelimit import _core
-from widelimit._arrays import as_array
+from widelimit._arguments.arrays import as_array
+from widelimit._arguments.samples import as_kernel
+from widelimit._arguments.targets import as_classes, as_numbers
+from widelimit._arguments.threads import usable
 from widelimit._core import InputError
 from widelimit._fit import Fit
-from widelimit._samples import as_kernel
-from widelimit._targets import as_classes, as_numbers
-from widelimit._threads import usable
 
 
 class BoundTerms(NamedTuple):

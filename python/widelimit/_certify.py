@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from widelimit import _core
-from widelimit._arrays import as_array
+from widelimit._arguments.arrays import as_array
+from widelimit._arguments.samples import as_samples
+from widelimit._arguments.targets import as_numbers
+from widelimit._arguments.threads import usable
 from widelimit._core import InputError
 from widelimit._models import Model, core_of
 from widelimit._pipelines import machine_of
-from widelimit._samples import as_samples
-from widelimit._targets import as_numbers
-from widelimit._threads import usable
 from widelimit._train import TrainedNetwork
 
 _ATTACK = ("steps", "restarts", "seed")

@@ -11,14 +11,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from widelimit import _core
-from widelimit._arrays import as_array
+from widelimit._arguments.arrays import as_array
+from widelimit._arguments.device import on_host
+from widelimit._arguments.samples import as_images, as_samples, channels_last
+from widelimit._arguments.targets import as_classes, as_numbers, as_weights, class_weight_list
+from widelimit._arguments.threads import usable
 from widelimit._core import InputError, Network
-from widelimit._device import on_host
 from widelimit._graphs import Graphs
 from widelimit._kernels import as_network, warn_of_quadrature
-from widelimit._samples import as_images, as_samples, channels_last
-from widelimit._targets import as_classes, as_numbers, as_weights, class_weight_list
-from widelimit._threads import usable
 
 
 class FoldChoice(NamedTuple):

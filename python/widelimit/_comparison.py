@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from widelimit import _core
+from widelimit._arguments.samples import as_images, as_samples
+from widelimit._arguments.threads import usable
 from widelimit._core import Network
 from widelimit._kernels import Array, as_network
-from widelimit._samples import as_images, as_samples
-from widelimit._threads import usable
 
 
 class MonteCarlo(NamedTuple):

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from widelimit import _core
+from widelimit._arguments.tables import as_spec
 from widelimit._core import GraphSamples, InputError
 from widelimit._graphs import Graphs
-from widelimit._tables import as_spec
 
 if TYPE_CHECKING:
     from widelimit._models import Model

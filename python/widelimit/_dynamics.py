@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from widelimit import _core
-from widelimit._arrays import as_array
+from widelimit._arguments.arrays import as_array
+from widelimit._arguments.options import as_times, whole_numbers
+from widelimit._arguments.samples import as_kernel, as_matrix
+from widelimit._arguments.targets import as_classes, as_columns, holds_numbers
+from widelimit._arguments.threads import usable
 from widelimit._core import InputError
 from widelimit._fit import ConvergenceWarning, Summary
-from widelimit._options import as_times, whole_numbers
-from widelimit._samples import as_kernel, as_matrix
-from widelimit._targets import as_classes, as_columns, holds_numbers
-from widelimit._threads import usable
 
 _CLASS_LOSSES = ("hinge", "squared-hinge", "logistic", "softmax")
 

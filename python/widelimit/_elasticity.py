@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from widelimit import _core
-from widelimit._arrays import as_array
+from widelimit._arguments.arrays import as_array
+from widelimit._arguments.samples import as_matrix, as_rows
+from widelimit._arguments.targets import as_classes, as_numbers
+from widelimit._arguments.threads import usable
 from widelimit._core import InputError
 from widelimit._empirical_ntk import empirical_ntk
 from widelimit._label_aware import LabelAwareKernel
-from widelimit._samples import as_matrix, as_rows
-from widelimit._targets import as_classes, as_numbers
-from widelimit._threads import usable
 from widelimit._train import TrainedNetwork
 
 

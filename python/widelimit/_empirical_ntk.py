@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from widelimit import _core
-from widelimit._targets import as_columns
-from widelimit._threads import usable
+from widelimit._arguments.targets import as_columns
+from widelimit._arguments.threads import usable
 from widelimit._train import TrainedNetwork
 
 

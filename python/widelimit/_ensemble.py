@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from widelimit import _core
+from widelimit._arguments.options import as_times
+from widelimit._arguments.samples import as_samples
+from widelimit._arguments.targets import as_columns
+from widelimit._arguments.threads import usable
 from widelimit._core import Network
 from widelimit._fit import Summary
 from widelimit._kernels import as_network, warn_of_quadrature
-from widelimit._options import as_times
-from widelimit._samples import as_samples
-from widelimit._targets import as_columns
-from widelimit._threads import usable
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from widelimit import _core
+from widelimit._arguments.options import whole_numbers
+from widelimit._arguments.samples import as_images
+from widelimit._arguments.targets import columns
+from widelimit._arguments.training import training_options, training_targets
 from widelimit._core import Network
 from widelimit._fit import ConvergenceWarning
 from widelimit._kernels import as_network
-from widelimit._options import whole_numbers
-from widelimit._samples import as_images
-from widelimit._targets import columns
-from widelimit._train_arguments import training_options, training_targets
 
 
 class EquivalenceRun(NamedTuple):

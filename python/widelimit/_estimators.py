@@ -11,11 +11,11 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, column_or_1d
 
 from widelimit import _core
+from widelimit._arguments.threads import usable
 from widelimit._core import InputError
 from widelimit._likelihood import optimise_marginal_likelihood
 from widelimit._machine_estimator import MachineEstimator, posterior_obstacle, require_posterior
 from widelimit._models import KeptPosterior, posterior, shared_by_outputs
-from widelimit._threads import usable
 
 
 def _has_probabilities(estimator: Any) -> bool:

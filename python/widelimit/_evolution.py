@@ -13,15 +13,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from widelimit import _core
+from widelimit._arguments.device import on_host
+from widelimit._arguments.options import numbers_of, whole_numbers
+from widelimit._arguments.samples import as_images, as_rows
+from widelimit._arguments.targets import as_classes, columns
+from widelimit._arguments.training import held_out, held_out_targets, training_options, training_targets
 from widelimit._core import InputError, Network
-from widelimit._device import on_host
 from widelimit._fit import ConvergenceWarning
 from widelimit._kernels import as_network
-from widelimit._options import numbers_of, whole_numbers
-from widelimit._samples import as_images, as_rows
-from widelimit._targets import as_classes, columns
 from widelimit._train import TrainedNetwork
-from widelimit._train_arguments import held_out, held_out_targets, training_options, training_targets
 
 _TRAINING = (
     "adam_epsilon", "batch", "beta1", "beta2", "centred", "crop", "epochs", "epsilon", "flip", "initialisation", "lam",

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from widelimit import _core
+from widelimit._arguments.samples import as_kernel
 from widelimit._core import InputError
-from widelimit._samples import as_kernel
 
 
 class ConvergenceWarning(UserWarning):

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from widelimit import _core
+from widelimit._arguments.samples import as_kernel, as_matrix
+from widelimit._arguments.targets import as_columns, as_numbers
+from widelimit._arguments.threads import usable
 from widelimit._core import InputError
 from widelimit._fit import Summary
-from widelimit._samples import as_kernel, as_matrix
-from widelimit._targets import as_columns, as_numbers
-from widelimit._threads import usable
 
 
 class Posterior(NamedTuple):

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from widelimit import _core
+from widelimit._arguments.options import as_number
+from widelimit._arguments.samples import as_samples
+from widelimit._arguments.targets import as_numbers
+from widelimit._arguments.threads import usable
 from widelimit._core import InputError, Network
 from widelimit._kernels import warn_of_quadrature
-from widelimit._options import as_number
-from widelimit._samples import as_samples
-from widelimit._targets import as_numbers
-from widelimit._threads import usable
 from widelimit._train import TrainedNetwork, train
 
 

@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from widelimit import _core
+from widelimit._arguments.samples import as_images
+from widelimit._arguments.threads import usable
 from widelimit._core import DeviceArray, InputError, Network
-from widelimit._samples import as_images
 from widelimit._stored import StoredGram
-from widelimit._threads import usable
 
 Array = NDArray[np.float32] | NDArray[np.float64]
 

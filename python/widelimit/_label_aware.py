@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from widelimit import _core
+from widelimit._arguments.samples import as_matrix, as_samples, laid_out
+from widelimit._arguments.targets import as_classes, as_numbers
+from widelimit._arguments.threads import usable
 from widelimit._core import InputError
 from widelimit._kernels import Array
-from widelimit._samples import as_matrix, as_samples, laid_out
-from widelimit._targets import as_classes, as_numbers
-from widelimit._threads import usable
 
 PairFeature = Callable[[Any, Any], ArrayLike]
 

@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 from numpy.typing import ArrayLike
 
 from widelimit import _core
+from widelimit._arguments.samples import as_samples
+from widelimit._arguments.targets import as_columns
+from widelimit._arguments.threads import usable
 from widelimit._core import Network
 from widelimit._fit import ConvergenceWarning, Summary
 from widelimit._kernels import as_network, warn_of_quadrature
-from widelimit._samples import as_samples
-from widelimit._targets import as_columns
-from widelimit._threads import usable
 
 
 class ProcessParameters(NamedTuple):

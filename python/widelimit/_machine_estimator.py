@@ -9,10 +9,13 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import _check_y, check_consistent_length, check_is_fitted, validate_data
 
 from widelimit import _core
-from widelimit._arrays import refuse_masked
+from widelimit._arguments.arrays import refuse_masked
+from widelimit._arguments.device import fetched, on_host
+from widelimit._arguments.options import whole_numbers
+from widelimit._arguments.samples import as_matrix, as_samples, channels_last, is_sparse, laid_out
+from widelimit._arguments.threads import usable
 from widelimit._core import InputError
 from widelimit._data import Data
-from widelimit._device import fetched, on_host
 from widelimit._fit import Fit
 from widelimit._graphs import Graphs
 from widelimit._kernels import as_network
@@ -21,9 +24,6 @@ from widelimit._label_aware import named_features
 from widelimit._models import load as load_estimator
 from widelimit._models import save as save_estimator
 from widelimit._named_machines import fit_samples, train_aware_kernel, train_classes, train_values
-from widelimit._options import whole_numbers
-from widelimit._samples import as_matrix, as_samples, channels_last, is_sparse, laid_out
-from widelimit._threads import usable
 
 
 class MachineEstimator(BaseEstimator):

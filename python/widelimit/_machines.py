@@ -6,9 +6,9 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from widelimit._arguments.targets import names_classes, number_weights
 from widelimit._fit import Fit
 from widelimit._named_machines import train_classes, train_values
-from widelimit._targets import names_classes, number_weights
 
 
 def _fit_linear(

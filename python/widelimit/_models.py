@@ -11,15 +11,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from widelimit import _core
+from widelimit._arguments.samples import as_samples, channels_last, is_sparse, laid_out
+from widelimit._arguments.targets import class_names
+from widelimit._arguments.threads import usable
 from widelimit._core import GraphSamples, InputError, SparseSamples
 from widelimit._data import Data
 from widelimit._fit import Summary
 from widelimit._graphs import Graphs, as_graphs
 from widelimit._kernels import as_network
 from widelimit._label_aware import PairFeature, named_features
-from widelimit._samples import as_samples, channels_last, is_sparse, laid_out
-from widelimit._targets import class_names
-from widelimit._threads import usable
 
 _UNKNOWN = Summary("converged", "", "loaded from a file", *[None] * 5, 0, 0.0, 0)
 

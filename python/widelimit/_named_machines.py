@@ -8,11 +8,11 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from widelimit import _core
+from widelimit._arguments.samples import as_images, as_kernel, as_matrix
+from widelimit._arguments.targets import as_classes, as_columns, as_weights, class_weighted, number_weights
+from widelimit._arguments.threads import usable
 from widelimit._fit import Fit, Summary, make_fit, warn_of
 from widelimit._kernels import as_network, warn_of_quadrature
-from widelimit._samples import as_images, as_kernel, as_matrix
-from widelimit._targets import as_classes, as_columns, as_weights, class_weighted, number_weights
-from widelimit._threads import usable
 
 _INDEFINITE = (
     "; if it is indefinite by construction, as a label-aware kernel is, indefinite=True solves the system by LDLᵀ"

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from widelimit import _core
+from widelimit._arguments.samples import as_kernel
+from widelimit._arguments.targets import as_classes, as_lams, class_weighted, ridge_targets
+from widelimit._arguments.threads import usable
 from widelimit._fit import Fit, make_fit, warn_of
-from widelimit._samples import as_kernel
-from widelimit._targets import as_classes, as_lams, class_weighted, ridge_targets
-from widelimit._threads import usable
 
 
 class Path:

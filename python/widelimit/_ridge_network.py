@@ -7,11 +7,11 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from widelimit import _core
+from widelimit._arguments.samples import as_images
+from widelimit._arguments.targets import ridge_targets
+from widelimit._arguments.threads import usable
 from widelimit._fit import Fit, make_fit, warn_of
 from widelimit._kernels import as_network
-from widelimit._samples import as_images
-from widelimit._targets import ridge_targets
-from widelimit._threads import usable
 
 
 def fit_ridge_network(

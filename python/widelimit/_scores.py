@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from widelimit import _core
-from widelimit._arrays import as_array
+from widelimit._arguments.arrays import as_array
+from widelimit._arguments.targets import as_classes, as_columns
 from widelimit._core import InputError
-from widelimit._targets import as_classes, as_columns
 
 
 class ValueScores(NamedTuple):

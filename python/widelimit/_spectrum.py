@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from widelimit import _core
-from widelimit._arrays import as_array
+from widelimit._arguments.arrays import as_array
+from widelimit._arguments.samples import as_images, as_kernel
+from widelimit._arguments.targets import as_classes, as_columns, columns, holds_numbers
+from widelimit._arguments.threads import usable
 from widelimit._core import InputError, Network
 from widelimit._fit import ConvergenceWarning
 from widelimit._kernels import as_network
-from widelimit._samples import as_images, as_kernel
-from widelimit._targets import as_classes, as_columns, columns, holds_numbers
-from widelimit._threads import usable
 
 
 class ModeRate(NamedTuple):

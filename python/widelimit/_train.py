@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from widelimit import _core
+from widelimit._arguments.samples import as_images, as_samples, channels_last
+from widelimit._arguments.targets import class_names, columns
+from widelimit._arguments.threads import usable
+from widelimit._arguments.training import held_out, training_options, training_targets
 from widelimit._core import InputError, Network, SparseSamples
 from widelimit._fit import ConvergenceWarning
 from widelimit._kernels import as_network
-from widelimit._samples import as_images, as_samples, channels_last
-from widelimit._targets import class_names, columns
-from widelimit._threads import usable
-from widelimit._train_arguments import held_out, training_options, training_targets
 
 if TYPE_CHECKING:
     from widelimit._data import Data

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from widelimit import _core
-from widelimit._arrays import as_array
+from widelimit._arguments.arrays import as_array
+from widelimit._arguments.device import device_name, device_of, fetched, on_host, require_device, wrapped
 from widelimit._core import DeviceArray, GraphSamples, InputError, Network, SparseSamples
-from widelimit._device import device_name, device_of, fetched, on_host, require_device, wrapped
 from widelimit._graphs import Graphs, as_graphs
 
 _LAYOUTS = "a matrix of N vectors, or images N×H×W or N×H×W×C"

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from widelimit import _core
-from widelimit._arrays import as_array
+from widelimit._arguments.arrays import as_array
 from widelimit._core import InputError
 
 

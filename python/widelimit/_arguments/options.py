@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from widelimit._arrays import as_array
+from widelimit._arguments.arrays import as_array
 from widelimit._core import InputError
 
 

@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from widelimit import _core
-from widelimit._arrays import as_array
+from widelimit._arguments.arrays import as_array
+from widelimit._arguments.options import numbers_of, whole_numbers
+from widelimit._arguments.samples import as_images
+from widelimit._arguments.targets import as_classes, as_numbers, columns, holds_numbers
+from widelimit._arguments.threads import usable
 from widelimit._core import InputError, Network
-from widelimit._options import numbers_of, whole_numbers
-from widelimit._samples import as_images
-from widelimit._targets import as_classes, as_numbers, columns, holds_numbers
-from widelimit._threads import usable
 
 _MARGINS = ("hinge", "squared-hinge", "logistic")
 
