@@ -173,14 +173,32 @@ TEST(RidgePath, HasNoConditionThatIsNoNumber) {
   const Matrix<double> y = wavy_targets(6, 1);
   const std::vector<double> weights(6, 1e300);
   const std::vector<double> lambdas{0, 1e-3};
-  for (const double scale : {1.0, 1e150}) {
-    Matrix<double> k = line_gram<double>(6);
-    for (Index i = 0; i < 36; ++i) k.data()[i] *= scale;
-    const RidgePath path = ridge_path({k.view()}, y.view(), lambdas, {.weights = weights});
-    for (const RidgePoint& point : path.points) {
-      EXPECT_TRUE(!point.fit.summary.condition || std::isfinite(*point.fit.summary.condition)) << scale;
-    }
+  const RidgePath path = ridge_path(line_gram<double>(6).view(), y.view(), lambdas, {.weights = weights});
+  for (const RidgePoint& point : path.points) {
+    EXPECT_TRUE(!point.fit.summary.condition || std::isfinite(*point.fit.summary.condition));
   }
+}
+
+/// The eigenvalues of such a system are no numbers, and no λ makes it positive definite.
+TEST(RidgePath, RefusesSystemsBeyondTheRangeOfFloat64) {
+  const Matrix<double> y = wavy_targets(6, 1);
+  const std::vector<double> weights(6, 1e300);
+  const std::vector<double> lambdas{1e-3};
+  Matrix<double> k = line_gram<double>(6);
+  for (Index i = 0; i < 36; ++i) k.data()[i] *= 1e150;
+  const auto expect_overflow = [](const auto& fit) {
+    try {
+      fit();
+      ADD_FAILURE() << "no error";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), Code::numerical);
+      EXPECT_NE(std::string(error.what()).find("divide the kernel, the weights"), std::string::npos) << error.what();
+    }
+  };
+  expect_overflow([&] { (void)ridge_path(k.view(), y.view(), lambdas, {.weights = weights}); });
+  expect_overflow([&] { (void)fit_ridge(k.view(), y.view(), {.lambda = 1e-3, .weights = weights}); });
+  expect_overflow(
+      [&] { (void)fit_ridge(k.view(), y.view(), {.lambda = 1e-3, .weights = weights, .indefinite = true}); });
 }
 
 TEST(RidgePath, RefusesBadLambdas) {

@@ -59,6 +59,16 @@ void RidgeMatrix::residual(MatrixView<const double> x, MatrixView<const double> 
   }
 }
 
+double RidgeMatrix::write(EngineMatrix& a, Progress* progress) const {
+  const double norm = k.algebra().scaled(k.matrix(), scale, added_diagonal(), a, progress);
+  if (a.precision() == Precision::f64 && !std::isfinite(norm)) {
+    fail(Code::numerical,
+         "the linear system exceeds the range of float64: its entries are those of the Gram matrix times √(wᵢwⱼ) for "
+         "weights w, plus λ/2 on the diagonal; divide the kernel, the weights or λ by a constant");
+  }
+  return norm;
+}
+
 Cholesky::Cholesky(const RidgeMatrix& a, FactorPrecision factor, Progress* progress)
     : a_(a), algebra_(a.k.algebra()), progress_(progress) {
   const bool single =
@@ -75,7 +85,7 @@ bool Cholesky::factorise(Precision precision) {
       a_.k.engine(), entries * static_cast<double>(size_of(precision)), std::nullopt, "a Cholesky factor",
       single ? "solve by conjugate gradients" : "ask for a float32 factor or solve by conjugate gradients");
   factor_ = algebra_.allocate(n, n, precision);
-  norm_ = algebra_.scaled(a_.k.matrix(), a_.scale, a_.added_diagonal(), factor_, progress_);
+  norm_ = a_.write(factor_, progress_);
   const Index minor = algebra_.cholesky(factor_, progress_);
   condition_ = minor == 0 ? algebra_.condition(factor_, norm_) : std::numeric_limits<double>::infinity();
   if (single) return condition_ <= largest_single_condition;

@@ -20,6 +20,8 @@ struct RidgeMatrix {
   /// Returns the diagonal added to S K S: c, and for a sample with scale 0 the largest diagonal entry of A, which keeps
   /// the condition number unaffected.
   [[nodiscard]] std::vector<double> added_diagonal() const;
+  /// Writes A to `a`, of either precision, and returns ‖A‖∞. Throws Error{numerical} if A exceeds the range of float64.
+  double write(EngineMatrix& a, Progress* progress) const;
   /// Computes out = b − A x. O(n² columns).
   void residual(MatrixView<const double> x, MatrixView<const double> b, MatrixView<double> out) const;
 };

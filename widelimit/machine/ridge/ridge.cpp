@@ -86,7 +86,7 @@ bool solve_indefinite(const RidgeMatrix& a, MatrixView<const double> targets, co
   require_matrix_memory(a.k.engine(), sizeof(double) * static_cast<double>(n) * static_cast<double>(n), std::nullopt,
                         "a factor of an indefinite matrix", "clip or shift negative eigenvalues");
   EngineMatrix copy = algebra.allocate(n, n, Precision::f64);
-  const double norm = algebra.scaled(a.k.matrix(), a.scale, a.added_diagonal(), copy, options.progress);
+  const double norm = a.write(copy, options.progress);
   const std::unique_ptr<IndefiniteFactor> factor = algebra.indefinite_factor(std::move(copy), options.progress);
   const Inertia inertia = factor->inertia();
   if (inertia.zero > 0) return false;

@@ -161,7 +161,7 @@ RidgePath ridge_path(const GramMatrix& k, MatrixView<const double> targets, std:
   const Algebra& algebra = k.algebra();
   EngineMatrix a = algebra.allocate(n, n, Precision::f64);
   const RidgeMatrix unshifted{k, path.scale, 0};
-  path.norm = algebra.scaled(k.matrix(), path.scale, unshifted.added_diagonal(), a, options.progress);
+  path.norm = unshifted.write(a, options.progress);
   const auto family = algebra.shifted_family(std::move(a), options.progress);
   std::vector<double> shifts;
   for (const double lambda : lambdas) shifts.push_back(lambda / 2);
